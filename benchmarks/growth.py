@@ -27,7 +27,7 @@ from typing import Any
 import rewrite_engine.tensor as pt
 from benchmarks.measure import ROOT, Row, at_most
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.pipeline.phases import optimizer
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 STAGES = ("build", "import", "rewrite", "nothing to rewrite", "pickle", "unpickle")

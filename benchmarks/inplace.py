@@ -16,8 +16,8 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from benchmarks.measure import Row, at_most, once
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.pipeline.phases import optimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rules.pipeline import optimizer
 
 Graph = tuple[list[Any], list[Any]]
 NODES, LAYERS = (1_000, 10_000, 100_000), (100, 1_000, 10_000)

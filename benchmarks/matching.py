@@ -7,8 +7,8 @@ from typing import Any
 
 import rewrite_engine.tensor as pt
 from benchmarks.measure import Row, at_most, medians
-from rewrite_engine.rules.language import Const, Rest, approx, rule
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.language import Const, Rest, approx, rule
+from rewrite_engine.pipeline.phases import optimizer
 
 
 def try_rules(candidates: Callable[[Any], Any], variable: Any) -> Callable[[], Any]:

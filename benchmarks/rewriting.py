@@ -15,8 +15,8 @@ from benchmarks.graphs import large_fuseable
 from benchmarks.measure import Row, at_least, at_most, once
 from rewrite_engine import grad
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.pipeline.phases import optimizer
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules.pipeline import optimizer
 
 SIZES = (1_000, 10_000, 100_000)
 

@@ -14,11 +14,11 @@ import rewrite_engine.tensor as pt
 from benchmarks.matching import try_rules
 from benchmarks.measure import Row, at_most, medians, once
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import Inexact, rule
 from rewrite_engine.match.decorate import rule as plain_rule
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.language import Inexact, rule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.terms.logic import pattern_classes
 
 SIZES = (100, 1_000, 10_000)

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from fuzz.case import AS_BUILT, Case
-from rewrite_engine.check.values.judge import Deviation
-from rewrite_engine.check.values.noise import evaluate
+from fuzz.deviation import Deviation
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import FullHistory
+from rewrite_engine.judge.noise import evaluate
 
 
 class Checker(Protocol):

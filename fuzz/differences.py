@@ -13,9 +13,9 @@ import numpy as np
 from mpmath import mp, mpf
 
 from fuzz.case import Case
-from rewrite_engine.check.values import exact
-from rewrite_engine.check.values.noise import evaluate, reaches_far
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.judge import exact
+from rewrite_engine.judge.noise import evaluate, reaches_far
 from rewrite_engine.tensor import Elemwise
 
 #: functions with kinks

@@ -10,11 +10,11 @@ import numpy as np
 
 from fuzz import generate
 from fuzz.case import Case
-from rewrite_engine.check.values.judge import Deviation
-from rewrite_engine.check.values.noise import Values, evaluate
+from fuzz.deviation import Deviation
+from rewrite_engine import facts
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.rules import facts
-from rewrite_engine.rules.assumptions import SHIPPED
+from rewrite_engine.judge.noise import Values, evaluate
+from rewrite_engine.pipeline.assumptions import SHIPPED
 
 UNARY = {name: fact for name, fact in SHIPPED.items() if fact.unary}
 SLACK = 1e3  # units that rounding may tear a symmetric matrix apart by

@@ -17,13 +17,11 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from fuzz import elementwise, motifs, steps
 from fuzz.case import Case
+from fuzz.deviation import Deviation
 from fuzz.differences import Differences, weights
 from fuzz.generate import grow
 from fuzz.graphs import DEFAULT
 from fuzz.pool import Crash, Pool
-from rewrite_engine.check.values import exact
-from rewrite_engine.check.values.judge import MENDED, Deviation, adds, size_of
-from rewrite_engine.check.values.noise import Values, evaluate, spread
 from rewrite_engine.errors import (
     DisconnectedInputError,
     MethodNotDefined,
@@ -32,6 +30,9 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.gradient import Rop
 from rewrite_engine.gradient.walk import takes_partial
+from rewrite_engine.judge import exact
+from rewrite_engine.judge.noise import MENDED, Values, evaluate, last_unit, spread
+from rewrite_engine.judge.whole import adds, size_of
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 12
@@ -211,7 +212,7 @@ class Judge:
             kind = self.excuse()
             return None if kind is None else Deviation(kind, text)
         apart = float(abs(mpf(float(f)) - t))
-        unit = float(np.spacing(np.asarray(abs(float(t)), f.dtype)))
+        unit = float(last_unit(np.asarray(float(t), f.dtype)))
         if apart <= max(64 * unit, 1e-36):  # (what a kink of the slope makes of a difference)
             return None
         cancels = self.kind in ("second", "idiom") and abs(t) < mpf(10) ** -300
@@ -386,7 +387,7 @@ def _moved(given: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
         for v, a in given.items():
             if v.type.kind == "f":
                 away = dice.integers(-4, 5, np.shape(a)) if sample > 1 else 8 * sample - 4
-                a = np.where(np.isfinite(a), a + away * np.spacing(np.abs(a)), a).astype(a.dtype)
+                a = np.where(np.isfinite(a), a + away * last_unit(a), a).astype(a.dtype)
             moved[v] = a
         yield moved
 

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import AS_BUILT, Case, Compiled
-from rewrite_engine.check.values.judge import Deviation, Judge
-from rewrite_engine.check.values.noise import evaluate
+from fuzz.deviation import Deviation, deviation_of
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError, ShapeError
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.judge.noise import evaluate
+from rewrite_engine.judge.whole import WholeGraph
+from rewrite_engine.judge.whole_excuses import judge_whole
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.rules.packs import load_rules
-from rewrite_engine.rules.pipeline import PHASES
+from rewrite_engine.pipeline.packs import load_rules
+from rewrite_engine.pipeline.phases import PHASES
 from rewrite_engine.tensor import Elemwise
 
 
@@ -71,7 +73,8 @@ class Checker:
                 "error lost", f"the reference raises {type(wanted).__name__}: {wanted}"
             )
         kept = [np.array(r) for r in results]
-        found = Judge(case.results, case.given, wanted, self.regrouped).compare(kept)
+        graph = WholeGraph(case.results, case.given, wanted, self.regrouped)
+        found = deviation_of(judge_whole(graph, kept))
         return found or memory(f, before, results, kept)
 
     def tester(self, case: Case) -> tuple[Case, Callable[[Any], bool]]:
@@ -79,8 +82,12 @@ class Checker:
         wanted = wanted_of(case)
         if isinstance(wanted, Exception):
             return case, lambda found: not isinstance(found, RewriteEngineError)
-        judge = Judge(case.results, case.given, wanted, self.regrouped)
-        return case, lambda found: isinstance(found, Exception) or judge.compare(found) is not None
+        graph = WholeGraph(case.results, case.given, wanted, self.regrouped)
+
+        def is_wrong(found: Any) -> bool:
+            return isinstance(found, Exception) or bool(judge_whole(graph, found).broken)
+
+        return case, is_wrong
 
 
 def _error(error: Exception, wanted: Exception | None) -> Deviation | None:

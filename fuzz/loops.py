@@ -25,10 +25,10 @@ import numpy as np
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from fuzz.deviation import Deviation
 from fuzz.limit import TooLong, limit
 from fuzz.processes import outcomes
 from fuzz.report import Report
-from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
 from rewrite_engine.loops import until

@@ -18,7 +18,7 @@ from rewrite_engine.check.sample import Filler
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.pattern import Hole, Literal, Prop
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 
 # --- left sides -----------------------------------------------------------------------------------
 
@@ -75,8 +75,6 @@ class PoolFiller(Filler):
         p = self.p
         if hole.sort is Prop:
             return self.parameter(hole.name)
-        if hole.has_default and p.rng.random() < 0.4:
-            return hole.default
         if hole.rest:
             return tuple([self.one(hole) for _ in range(p.rng.choice((0, 1, 1, 2)))])
         return self.one(hole)

@@ -23,6 +23,7 @@ import rewrite_engine as rw
 from fuzz.blame import guilty
 from fuzz.bounds import NotOrdinary, Number, Truth, truth_of
 from fuzz.case import Case
+from fuzz.deviation import Deviation
 from fuzz.formulas import (
     Formula,
     Given,
@@ -37,7 +38,6 @@ from fuzz.graphs import DEFAULT
 from fuzz.limit import TooLong, limit
 from fuzz.processes import outcomes
 from fuzz.report import Report
-from rewrite_engine.check.values.judge import Deviation
 
 TOGETHER = 8  # formulas that are compiled at once
 CHUNK = 25 * TOGETHER

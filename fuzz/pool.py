@@ -10,10 +10,11 @@ import numpy as np
 
 import rewrite_engine.tensor as pt
 from fuzz.arrays import MOODS, array, laid_out, number
-from rewrite_engine.check.values.noise import Values, extend
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge.noise import Values
+from rewrite_engine.judge.values import extend
 
 LARGEST = 600  # elements of a term
 

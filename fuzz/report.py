@@ -7,8 +7,9 @@ from typing import Any
 
 from fuzz.blame import Checker, guilty
 from fuzz.case import Case, snippet
+from fuzz.deviation import Deviation
 from fuzz.shrink import shrink
-from rewrite_engine.check.values.judge import Deviation
+from rewrite_engine.judge.verdict import Broken
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ def allowed(found: Deviation, rule: Any, case: Case, mode: Any, check: Any) -> b
     """Whether the claim of a rule allows a finding."""
     promise, tags = getattr(rule, "promise", None), getattr(rule, "tags", ())
     ulps = (promise is not None and promise.ulps) or 0
-    if found.kind == "lost (not finite)":
+    if found.kind == Broken.INFINITE:
         return "reorder" in tags  # partial sums overflow in another order
     # What is infinite in parts depends on the order; what is NaN, on any overflow.
-    regroups = "reorder" in tags or (ulps and found.kind in (*ROUGH, "NaN became a number"))
+    regroups = "reorder" in tags or (ulps and found.kind in (*ROUGH, Broken.NAN_LOST))
     if regroups and replace(check, regrouped=True)(case, mode) is None:
         return True
     if found.kind in ROUGH and found.severity <= 4 * min(ulps, 750) > 0:
@@ -63,4 +64,4 @@ def allowed(found: Deviation, rule: Any, case: Case, mode: Any, check: Any) -> b
     return stabilises and found.severity == 0
 
 
-ROUGH = ("less accurate", "gradient wrong")
+ROUGH = (Broken.ACCURACY, "gradient wrong")

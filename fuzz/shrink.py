@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import Case
-from rewrite_engine.check.values.noise import Values, extend
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.judge.noise import Values
+from rewrite_engine.judge.values import extend
 
 Test = Callable[[Case], bool]
 

@@ -10,8 +10,8 @@ import numpy as np
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from fuzz.pool import Pool, Skip
+from rewrite_engine import facts
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.rules import facts
 
 # --- reductions -----------------------------------------------------------------------------------
 

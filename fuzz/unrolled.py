@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine as rw
+from fuzz.deviation import Deviation
 from fuzz.graphs import DEFAULT
 from fuzz.limit import TooLong, limit
 from fuzz.recurrences import Recurrence, random_recurrence
 from fuzz.report import Report
-from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.compile.mode import Mode
 
 PATIENCE = 30.0  # seconds after which compiling is stopped

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.compile.saving import save as save
     from rewrite_engine.compile.shared import shared as shared
     from rewrite_engine.explain import ExplainModule
+    from rewrite_engine.explain.accuracy.measure import accuracy as accuracy
     from rewrite_engine.gradient import Lop as Lop
     from rewrite_engine.gradient import Rop as Rop
     from rewrite_engine.gradient import grad as grad
@@ -49,18 +50,18 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.graph.replace import clone_replace as clone_replace
     from rewrite_engine.graph.replace import graph_replace as graph_replace
     from rewrite_engine.graph.type import Type as Type
+    from rewrite_engine.language import expand as expand
+    from rewrite_engine.language import find as find
     from rewrite_engine.loops import scan as scan
     from rewrite_engine.match.query import Query as Query
     from rewrite_engine.match.query import RewriteDatabaseQuery as RewriteDatabaseQuery
     from rewrite_engine.match.ruleset import RuleSet as RuleSet
+    from rewrite_engine.pipeline.assumptions import assume as assume
+    from rewrite_engine.pipeline.packs import load_rules as load_rules
+    from rewrite_engine.pipeline.phases import rewrite_graph as rewrite_graph
     from rewrite_engine.printing import debugprint as debugprint
     from rewrite_engine.printing import dprint as dprint
     from rewrite_engine.printing import pp as pp
-    from rewrite_engine.rules.assumptions import assume as assume
-    from rewrite_engine.rules.language import expand as expand
-    from rewrite_engine.rules.language import find as find
-    from rewrite_engine.rules.packs import load_rules as load_rules
-    from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
     from rewrite_engine.tensor.flow.branches import ifelse as ifelse
 
     __version__: str
@@ -79,11 +80,11 @@ _HOMES = {
     "clone_replace": "graph.replace",
     "graph_replace": "graph.replace",
     "scan": "loops",
-    "assume": "rules.assumptions",
+    "assume": "pipeline.assumptions",
     "ifelse": "tensor.flow.branches",
-    "expand": "rules.language",
-    "find": "rules.language",
-    "rewrite_graph": "rules.pipeline",
+    "expand": "language",
+    "find": "language",
+    "rewrite_graph": "pipeline.phases",
     "Lop": "gradient",
     "Rop": "gradient",
     "grad": "gradient",
@@ -99,10 +100,11 @@ _HOMES = {
     "load": "compile.saving",
     "save": "compile.saving",
     "shared": "compile",
+    "accuracy": "explain.accuracy.measure",
     "Query": "match.query",
     "RewriteDatabaseQuery": "match.query",
     "RuleSet": "match.ruleset",
-    "load_rules": "rules.packs",
+    "load_rules": "pipeline.packs",
     "debugprint": "printing",
     "dprint": "printing",
     "pp": "printing",

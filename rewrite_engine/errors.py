@@ -289,6 +289,7 @@ class BadOptimization(DebugModeError):
 
     rule: the name of the rule, or of the driver's own step. before, after: the terms, as variables
     outside of any graph. old_r, new_r: other names of them. old_val, new_val: their values.
+    verdict: how the claim is broken (`rewrite_engine.judge.verdict.Verdict`); None for an error.
     """
 
     rule: Any = None
@@ -296,6 +297,7 @@ class BadOptimization(DebugModeError):
     after: Any = None
     old_val: Any = None
     new_val: Any = None
+    verdict: Any = None
 
     @property
     def old_r(self) -> Any:
@@ -435,6 +437,10 @@ class SearchBudgetError(RewriteEngineError, TimeoutError):
 
 class RelationBudgetError(SearchBudgetError, RuleError):
     """The goal of a relation rule used up its budget of answers or seconds at a node."""
+
+
+class MissingPackageError(RewriteEngineError, ImportError):
+    """A package that a feature needs is not installed."""
 
 
 class PackError(RewriteEngineError, ImportError):

@@ -25,11 +25,12 @@ HOMES = {
     "html_of_rules": ".printing:rules_as_html",  # and of sets of them
     "short": ".printing",  # on one line: the `repr` of variables, graphs and functions
     "pp": ".printing",  # what IPython prints of a variable
-    "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
+    "optimizer": ".pipeline.phases",  # the driver of the phases: terms of examples in docstrings
+    "stabiliser": ".pipeline.phases",  # the driver for what is going to be differentiated
     "with_c_code": ".link.c.op",  # the bases of an op that has C code and nothing else
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "check_legal": ".check.legal",  # `config.check_phases`: what a phase may not leave
-    "entry_of": ".rules.packs",  # the entry point by which a distribution names a module: of packs
+    "entry_of": ".pipeline.packs",  # the entry point of a distribution for a module: of packs
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
     "install": ".compat",  # the names of other libraries, for a program that wants them
     "in_our_names": ".compat.peer_names",  # what a query means that has PyTensor's names
@@ -41,8 +42,8 @@ HOMES = {
     "RewriteDatabaseQuery": ".match.query",
     "vectorize_graph": ".tensor.blockwise",
     "graph_rewriter": ".rewrite.driver",
-    "node_rewriter": ".rules.language",
-    "rewrite_graph": ".rules.pipeline",
+    "node_rewriter": ".language",
+    "rewrite_graph": ".pipeline.phases",
     "random": ".random:",
     "consider_constant": ".gradient",
     "grad": ".gradient",

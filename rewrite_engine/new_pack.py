@@ -41,7 +41,7 @@ PACK = '''\
 """Rules for ...: used wherever this distribution is installed."""
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import *
+from rewrite_engine.language import *
 
 
 @rule(phase="canonicalize", claim=approx(ulps=4))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rewrite_engine.rules import packs, pipeline
+from rewrite_engine.pipeline import packs, phases
 
 Install = Callable[[str, str, str], Path]
 
@@ -17,7 +17,7 @@ Install = Callable[[str, str, str], Path]
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Install a distribution with one module, whose path is returned."""
-    forgotten = (packs.installed, packs._loaded, pipeline.known_rules, pipeline.optimizer)
+    forgotten = (packs.installed, packs._load, phases.known_rules, phases.optimizer)
     modules = []
 
     def put(name: str, source: str, entry: str) -> Path:

@@ -14,10 +14,12 @@ import pytest
 
 from rewrite_engine.check import Kind, check
 from rewrite_engine.config import DEFAULTS, config
-from rewrite_engine.rules.pipeline import PHASES, all_rules, equations, on_demand
+from rewrite_engine.pipeline.phases import PHASES, all_rules, equations, on_demand
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rules").glob("*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rewrite_engine").rglob("*.md")]
+)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 HEADING_LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]+)\)")
 RUNNER = ROOT / "docs" / "site" / "pages.py"
@@ -206,6 +208,12 @@ def test_the_table_of_ops_is_what_ops_declare() -> None:
     page = runpy.run_path(str(ROOT / "scripts" / "ops_table"))["page"]()
     written = (ROOT / "docs" / "reference" / "ops.md").read_text(encoding="utf-8")
     assert written == page, "run scripts/ops_table"
+
+
+def test_the_table_of_verdicts_is_what_the_code_declares() -> None:
+    page = runpy.run_path(str(ROOT / "scripts" / "verdicts_table"))["page"]()
+    written = (ROOT / "docs" / "reference" / "verdicts.md").read_text(encoding="utf-8")
+    assert written == page, "run scripts/verdicts_table"
 
 
 def test_the_table_of_native_ops_is_up_to_date() -> None:

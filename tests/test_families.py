@@ -11,12 +11,12 @@ from scipy import sparse
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine import facts
 from rewrite_engine.explain import explain
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import *
 from rewrite_engine.random import random_generator_type
-from rewrite_engine.rules import facts
-from rewrite_engine.rules.language import *
 from tests.families import *
 
 A = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])

@@ -13,15 +13,8 @@ ROWS = re.findall(r"^\| \*\*(.+?)\*\* \| (.+) \|$", TEXT, re.MULTILINE)
 TERMS = [term for head, _ in ROWS for term in head.split(", ")]
 
 
-def code() -> str:
-    """Return all Python code of the package and the rules, in lower case."""
-    files = [
-        path for folder in ("rewrite_engine", "rules") for path in (ROOT / folder).rglob("*.py")
-    ]
-    return "\n".join(path.read_text(encoding="utf-8") for path in files).lower()
-
-
-CODE = code()
+FILES = sorted((ROOT / "rewrite_engine").rglob("*.py"))
+CODE = "\n".join(path.read_text(encoding="utf-8") for path in FILES).lower()
 
 
 def is_used(term: str) -> bool:
@@ -55,6 +48,6 @@ def test_the_names_in_definitions_exist() -> None:
     quoted = [name for _, text in ROWS for name in re.findall(r"`([^`]+)`", text)]
     names = {name for text in quoted for name in re.findall(r"[A-Za-z_][\w.]*\w", text)}
     parts = {part.lower() for name in names for part in name.removesuffix(".py").split(".")}
-    known = set(re.findall(r"\w+", CODE)) | {path.stem for path in (ROOT / "rules").glob("*.py")}
+    known = set(re.findall(r"\w+", CODE)) | {path.stem for path in FILES}
     assert sorted(parts - known) == []
     assert {"fgraph", "users", "hooks", "destroy_map"} <= parts

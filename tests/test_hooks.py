@@ -45,7 +45,7 @@ def test_a_hook_that_does_not_exist() -> None:
 
 def test_names_of_upper_layers_are_found_where_users_look() -> None:
     from rewrite_engine.gradient import grad
-    from rewrite_engine.rules.language import node_rewriter
+    from rewrite_engine.language import node_rewriter
 
     assert pt.grad is grad
     assert graph.node_rewriter is node_rewriter

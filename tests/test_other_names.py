@@ -15,10 +15,10 @@ from rewrite_engine.gradient import Lop, Rop, grad
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import Inexact, Matrix, Rest, rule
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer, graph_rewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.language import Inexact, Matrix, Rest, rule
 
 
 @rule

@@ -12,8 +12,8 @@ from benchmarks.peers.theano_like import Library
 from benchmarks.peers.work import LEVELS, Value, best, microseconds
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import all_rules, optimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rules.pipeline import all_rules, optimizer
 
 VERSION = rw.__version__
 

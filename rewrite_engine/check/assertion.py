@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewrite_engine.check.claim import promised, sides, terms_of
+from rewrite_engine.check.claim import sides, terms_of
 from rewrite_engine.check.draw import draws
 from rewrite_engine.check.lengths import small_lengths
-from rewrite_engine.check.oracle import BothSides, broken
 from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.judge.difference import BothSides, both_sides
+from rewrite_engine.judge.verdict import Verdict, case_text, judge_terms
+from rewrite_engine.language import rewritten_graph
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.language import rewritten_graph
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -78,9 +79,13 @@ def assert_same_values(
     values = drawn if given is None else [dict(given)]
     with np.errstate(all="ignore"):
         for one in values:
-            why = broken(two, {v: np.asarray(a, v.type.dtype) for v, a in one.items()})
-            if why is not None:
-                raise AssertionError(why)
+            arrays = {v: np.asarray(a, v.type.dtype) for v, a in one.items()}
+            verdict = judge_terms(two, arrays)
+            assert not verdict.broken, _text(two, verdict)
+
+
+def _text(two: BothSides, verdict: Verdict) -> str:
+    return f"{two.name}, {two.promise}: {verdict.why}\n{case_text(two, verdict)}"
 
 
 def rule_strategies(rule: DataRule) -> SearchStrategy[tuple[BothSides, dict[Any, Any]]]:
@@ -95,7 +100,7 @@ def rule_strategies(rule: DataRule) -> SearchStrategy[tuple[BothSides, dict[Any,
         return two, small_lengths(values[seed // len(known) % len(values)], [two.term, two.new])
 
     known: Sequence[Any] = [
-        (promised(rule, term, new), inputs)
+        (both_sides(rule, term, new), inputs)
         for term, inputs, _ in islice(terms_of(rule), 500)
         if (new := sides(rule, term)) is not None
     ]
@@ -105,5 +110,5 @@ def rule_strategies(rule: DataRule) -> SearchStrategy[tuple[BothSides, dict[Any,
 def assert_keeps_claim(two: BothSides, given: dict[Any, Any]) -> None:
     """Assert that values are as a rule claims: of what `rule_strategies` draws."""
     with np.errstate(all="ignore"):
-        why = broken(two, given)
-    assert why is None, why
+        verdict = judge_terms(two, given)
+    assert not verdict.broken, _text(two, verdict)

@@ -2,7 +2,7 @@
 
 Terms of data rules are built from their left sides (`sample.py`); of functions, relations and
 strategies they are those of their examples, and small ones of the ops they look at (`node.py`).
-Values are those of `draw.py`, and `oracle.py` judges.
+Values are those of `draw.py`; `rewrite_engine/judge/verdict.py` judges.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.distribution import has_state, unlike_draws
+from rewrite_engine.check.distribution import has_state, judge_draws
 from rewrite_engine.check.draw import LENGTH, Draw, draws
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.lengths import Lengths, fitting_lengths, small_lengths, unknown_lengths
-from rewrite_engine.check.oracle import BothSides, broken, computed, judged
-from rewrite_engine.check.remedy import wrong
+from rewrite_engine.check.remedy import remedy_of_claim, wrong
 from rewrite_engine.check.sample import (
     ALL_DTYPES,
     IN_TURN,
@@ -46,8 +45,10 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.replace import substituted
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
+from rewrite_engine.judge.difference import BothSides, both_sides
+from rewrite_engine.judge.values import compute_all
+from rewrite_engine.judge.verdict import Broken, Verdict, case_text, judge_terms
 from rewrite_engine.link.debug.record import RewriteStep
-from rewrite_engine.match.claim import refines
 from rewrite_engine.match.outline import outline
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.random.type import RandomGeneratorType
@@ -61,13 +62,12 @@ NARROW = (["int8", "uint8"], ["float32"], ["int16", "bool"])  # beside constants
 MOST = 90  # terms of one rule that are computed
 MOST_WITH_CONSTANTS = 200
 COMPUTATIONS = 250  # of one rule
+MAX_CASE_TEXT = 2500  # characters
 SHRUNK = 4  # cases of which a smaller one is looked for
 SLOPES = 3  # terms of which gradients are compared
 DRAWN = 3  # terms of which random draws are compared
 FITTED = 3  # terms of which lengths are searched
 FIRED = 3  # times as many terms are looked at as are computed
-#: packs whose functions are made stable though they belong to no phase of that name
-STABLE = ("exp_log", "softmax", "products", "logarithms")
 
 
 def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
@@ -89,14 +89,6 @@ def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
     if isinstance(new, dict):
         new = new.get(term)
     return new if isinstance(new, Variable) and rule.accept(term, new) else None
-
-
-def promised(rule: Any, term: Any, new: Any, granted: str | None = None) -> BothSides:
-    """Return both sides of a rule with its promise."""
-    promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
-    stable = rule.phase == "stabilize" or rule.pack in STABLE
-    granted = rule.needs_grant if granted is None else granted
-    return BothSides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
 
 
 def is_ordinary(v: Any) -> bool:
@@ -154,7 +146,7 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired | RuleRaisedError]
             yield error if isinstance(error, RuleRaisedError) else raised(rule, term, error)
             continue
         if new is not None:
-            yield from densely(Fired(promised(rule, term, new), inputs, stand_ins))
+            yield from densely(Fired(both_sides(rule, term, new), inputs, stand_ins))
 
 
 def raised(rule: Any, term: Any, error: Exception) -> RuleRaisedError:
@@ -173,7 +165,7 @@ def stepped(rule: Any, steps: Iterable[RewriteStep]) -> Iterator[Fired]:
         ordinary = asked.needs_grant != "fastmath" or all(map(is_ordinary, ancestors([before])))
         if ordinary and before.owner is not None:
             inputs = list(dict.fromkeys(explicit_graph_inputs([before, after])))
-            yield from densely(Fired(promised(asked, before, after), inputs, []))
+            yield from densely(Fired(both_sides(asked, before, after), inputs, []))
 
 
 def densely(one: Fired) -> Iterator[Fired]:
@@ -210,7 +202,7 @@ def values_for(one: Fired, number: int, count: int) -> Iterator[dict[Any, Any]]:
 
 def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
     """Return the values of stand-ins for operands, which both sides take as given."""
-    values = {v: computed(v, given) for v in stand_ins}
+    values = {v: compute_all(v, given) for v in stand_ins}
     return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
 
 
@@ -234,13 +226,29 @@ def sort_of(one: Fired) -> Any:
     return (*[v.type for v in one.inputs], *numbers)
 
 
+class Case(NamedTuple):
+    """A case that breaks a claim."""
+
+    sides: BothSides
+    verdict: Verdict
+
+    @property
+    def text(self) -> str:
+        return case_text(self.sides, self.verdict)[:MAX_CASE_TEXT]
+
+    @property
+    def length(self) -> int:
+        """How much there is to read."""
+        return len(self.verdict.why) + len(self.text)
+
+
 class RuleOutcome:
-    """Outcome of checking the claim of one rule. worst: the shortest text of a case that breaks the
-    claim. ran: whether the left side had a value anywhere.
+    """Outcome of checking the claim of one rule. worst: the case that breaks the claim with the
+    shortest text. ran: whether the left side had a value anywhere.
     """
 
     def __init__(self) -> None:
-        self.worst: str | None = None
+        self.worst: Case | None = None
         self.ran = False
         self.shrunk = self.draws = 0
 
@@ -248,28 +256,28 @@ class RuleOutcome:
         """Compare both sides of a term on values. A term whose left side never has a value, since a
         parameter of an op does not fit, says nothing.
         """
-        found = [(given, judged(one.sides, given)) for given in each]
+        found = [(given, judge_terms(one.sides, given)) for given in each]
         if not any([verdict.ran for _, verdict in found]):
             return
         self.ran = True
         for given, verdict in found:
-            if verdict.why is not None:
-                self.add(one.sides, given, verdict.why)
+            if verdict.broken:
+                self.add(one.sides, given, verdict)
 
     def compare_draws(self, one: Fired) -> None:
         """Compare random draws; a state is compared with nothing."""
         if self.draws < DRAWN and isinstance(one.sides.term.type, TensorType):
             self.draws += 1
-            why, ran = unlike_draws(one.sides, one.inputs)
-            self.ran |= ran
-            self.worst = why or self.worst
+            verdict = judge_draws(one.sides, one.inputs)
+            self.ran |= verdict.ran
+            self.worst = Case(one.sides, verdict) if verdict.broken else self.worst
 
-    def add(self, two: BothSides, given: dict[Any, Any], why: str) -> None:
+    def add(self, two: BothSides, given: dict[Any, Any], verdict: Verdict) -> None:
         """Keep a case that breaks the claim, if it is the shortest."""
-        text = smallest(two, given, why) if self.shrunk < SHRUNK else why
+        case = Case(two, smallest(two, given, verdict) if self.shrunk < SHRUNK else verdict)
         self.shrunk += 1
-        if self.worst is None or len(text) < len(self.worst):
-            self.worst = text
+        if self.worst is None or case.length < self.worst.length:
+            self.worst = case
 
 
 def check_claims(
@@ -326,18 +334,25 @@ def lengths_for(one: Fired, seed: int) -> Iterator[dict[Any, Any]]:
         return given | taken(one.stand_ins, given)
 
     def runs(lengths: Lengths) -> bool:
-        return not isinstance(computed(one.sides.term, filled(lengths)), Exception)
+        return not isinstance(compute_all(one.sides.term, filled(lengths)), Exception)
 
     yield from map(filled, fitting_lengths(one.inputs, runs))
 
 
-def _broken(rule: Any, text: str) -> Finding:
-    first, _, rest = text.partition("\n")
-    _, _, why = first.partition(": ")
-    name = "distribution" if "distribut" in why else "claim"
-    for word in ("shape", "error"):
-        name = word if word in why.partition(": ")[0] else name
-    return wrong("claims", name, rule.name, rule.where, why, rest, rule.claim)
+#: how a claim is broken, and the name of the finding (otherwise "claim")
+NAMES = {
+    Broken.SHAPE: "shape",
+    Broken.ERROR_LOST: "error",
+    Broken.ERROR_NEW: "error",
+    Broken.DRAWS: "distribution",
+}
+
+
+def _broken(rule: Any, case: Case) -> Finding:
+    verdict = case.verdict
+    name = NAMES.get(verdict.broken, "claim") if verdict.broken else "claim"
+    fix = remedy_of_claim(case.sides, verdict, rule.claim)
+    return wrong("claims", name, rule.name, rule.where, verdict.why, case.text, fix)
 
 
 def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
@@ -347,13 +362,13 @@ def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
         try:
             sums = [pt.sum(v) for v in (one.sides.term, one.sides.new)]
             slopes = [grad(s, one.inputs, disconnected_inputs="ignore") for s in sums]
-            values = [[computed(g, given)[g] for g in side] for side in slopes]
+            values = [[compute_all(g, given)[g] for g in side] for side in slopes]
         except Exception:  # one of the two has none, or these numbers are refused
             continue
         for v, a, b in zip(one.inputs, *values, strict=True):
             if not np.allclose(a, b, rtol=1e-6, atol=1e-9, equal_nan=True) and np.isfinite(a).all():
                 why = f"the gradients of the two sides differ for {v}"
-                lines = one.sides.told(why, given, a, b).partition("\n")[2]
+                lines = case_text(one.sides, Verdict(left=a, right=b, given=given))
                 yield wrong("claims", "gradient", rule.name, rule.where, why, lines)
                 return
 
@@ -378,15 +393,17 @@ def _ordinary(inputs: Iterable[Any], seed: int) -> dict[Any, Any]:
     return {v: rng.uniform(0.2, 2.5, s) for v, s in zip(inputs, shapes, strict=True)}
 
 
-def smallest(two: BothSides, given: dict[Any, Any], why: str) -> str:
-    """Return the text of a broken case, reduced to arrays of one element if that still breaks."""
+def smallest(two: BothSides, given: dict[Any, Any], verdict: Verdict) -> Verdict:
+    """Return the verdict on a broken case: on arrays of one element, if the claim is broken there,
+    too.
+    """
     long = {v: np.asarray(a) for v, a in given.items()}
     length = max([a.size for a in long.values()], default=0)
     if any(a.ndim != 1 or a.size != length for a in long.values() if a.ndim):
-        return why
+        return verdict
     for i in range(min(length, 100)):
         one = {v: a[i : i + 1] if a.ndim else a for v, a in long.items()}
-        found = broken(two, one)
-        if found is not None:
+        found = judge_terms(two, one)
+        if found.broken:
             return found
-    return why
+    return verdict

@@ -18,7 +18,6 @@ import numpy as np
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.node import as_op
-from rewrite_engine.check.oracle import computed, same_bits
 from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.slope import Slopes, has_gradient
 from rewrite_engine.check.trial import is_declared, trials
@@ -31,6 +30,8 @@ from rewrite_engine.errors import (
     RewriteEngineError,
 )
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.judge.difference import same_bits
+from rewrite_engine.judge.values import compute_all
 from rewrite_engine.link.debug.contract import Contract, DebugOptions
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.rewrite.trace import brief
@@ -155,7 +156,7 @@ def _algebra(op: Elemwise, name: str, where: Any) -> Iterator[Finding]:
         except RewriteEngineError:  # not of these dtypes
             continue
         for law, left, right in laws:
-            a, b = [computed(v, given) for v in (left, right)]
+            a, b = [compute_all(v, given) for v in (left, right)]
             if isinstance(a, Exception) or isinstance(b, Exception):
                 continue
             found, wanted = np.broadcast_arrays(a[left], b[right])

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.check.oracle import BothSides
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.judge.difference import BothSides
+from rewrite_engine.judge.verdict import KEPT, NOT_RUN, Broken, Verdict
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.random.type import RandomGeneratorType
 from rewrite_engine.tensor.type import TensorType
@@ -28,27 +29,28 @@ def has_state(inputs: Iterable[Any]) -> bool:
     return any(isinstance(v.type, RandomGeneratorType) for v in inputs)
 
 
-def unlike_draws(sides: BothSides, inputs: Sequence[Any]) -> tuple[str | None, bool]:
-    """Return how the draws of two sides differ, and whether the left side has any."""
+def judge_draws(sides: BothSides, inputs: Sequence[Any]) -> Verdict:
+    """Compare the draws of both sides."""
     given = ordinary(inputs)
     lefts = drawn(sides.term, inputs, given, 0)
     if isinstance(lefts, Exception):
-        return None, False
+        return NOT_RUN
     rights = drawn(sides.new, inputs, given, 0)
-    told = {v: a for v, a in given.items() if isinstance(v.type, TensorType)}
     if isinstance(rights, Exception):
-        return sides.told(f"an error is new: {rights!r}", told), True
+        return Verdict(Broken.ERROR_NEW, f"{Broken.ERROR_NEW}: {rights!r}", given=given)
     (a, b) = lefts[0], rights[0]
     if a.dtype != b.dtype or a.shape != b.shape:
         said = (a.dtype, a.shape), (b.dtype, b.shape)
-        return sides.told("another dtype or shape", told, *said), True
+        why = str(Broken.SHAPE)
+        return Verdict(Broken.SHAPE, why, left=said[0], right=said[1], given=given)
     if all([x.tobytes() == y.tobytes() for x, y in zip(lefts, rights, strict=True)]):
-        return None, True
+        return KEPT
     if sides.promise.kind == "exact":
-        return sides.told("other bits of draws from one state", told, a, b), True
+        why = "other bits of draws from one state"
+        return Verdict(Broken.BITS, why, left=a, right=b, given=given)
     others = drawn(sides.new, inputs, given, DRAWS)
-    why = other_distribution(_columns(lefts), _columns(others))
-    return why and sides.told(why, told, a, b), True
+    differ = other_distribution(_columns(lefts), _columns(others))
+    return Verdict(Broken.DRAWS, differ, left=a, right=b, given=given) if differ else KEPT
 
 
 def ordinary(inputs: Sequence[Any]) -> dict[Any, Any]:

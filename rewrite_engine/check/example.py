@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import language
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.target import usable
@@ -23,7 +24,6 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules import language
 
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 

@@ -15,13 +15,13 @@ from rewrite_engine.check.draw import draws
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.lengths import small_lengths
 from rewrite_engine.check.node import ELEMENTWISE, applied
-from rewrite_engine.check.oracle import computed
 from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.target import Names, is_of
 from rewrite_engine.check.trial import trials
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import explicit_graph_inputs
-from rewrite_engine.link.debug.evidence import holds
+from rewrite_engine.judge.facts import holds
+from rewrite_engine.judge.values import compute_all
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -134,7 +134,7 @@ def _untrue(fact: Fact, term: Any, answer: Any, seed: int) -> tuple[str | None, 
         return None, False
     told = False
     for given in draws(inputs, seed):
-        found = computed(term, small_lengths(given, [term]))
+        found = compute_all(term, small_lengths(given, [term]))
         if isinstance(found, Exception):
             continue
         value = found[term]

@@ -19,8 +19,8 @@ from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import KNOWN, PHASES, optimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.pipeline import KNOWN, PHASES, optimizer
 
 MOST = 400  # terms that are looked at until some are found
 MOST_OF_NONE = 1500  # until one is found

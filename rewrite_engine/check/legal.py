@@ -17,8 +17,8 @@ from rewrite_engine.errors import IllegalGraphError, RewriteEngineError
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.pipeline.phases import PHASES, all_rules
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.pipeline import PHASES, all_rules
 
 #: the phases that promise a form
 HELD = ("canonicalize", "loops", "stabilize", "specialize")

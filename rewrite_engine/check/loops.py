@@ -18,8 +18,8 @@ from rewrite_engine.link.debug.record import RewriteStep
 from rewrite_engine.loops import scan, until
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import optimizer
 from rewrite_engine.rewrite.budget import RunBudget
-from rewrite_engine.rules.pipeline import optimizer
 
 DTYPES = ("float64", "float32", "int64")
 ENOUGH = RunBudget(firings=500, on_budget="stop")  # for a loop of a few nodes

@@ -31,8 +31,8 @@ from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import known_rules, optimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.pipeline import known_rules, optimizer
 
 WORLDS = (["float64"], ["int64"], ["bool"])
 SHAPES = ([(None,)], [(None, None)], [()])
@@ -170,7 +170,7 @@ def _places(a: DataRule, b: DataRule) -> Iterator[OpNode]:
 def renamed(pattern: Any) -> Any:
     """A pattern with other names for its variables."""
     if isinstance(pattern, Hole):
-        return Hole(f"{pattern.name}2", pattern.sort, pattern.default, pattern.several)
+        return Hole(f"{pattern.name}2", pattern.sort, pattern.several)
     if isinstance(pattern, OpNode):
         op = pattern.op
         if isinstance(op, OpClass):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from rewrite_engine.check.finding import Finding, Kind
-
-#: what `oracle.py` says of NaN that became a number
-LOST, THE_LIMIT = "NaN becomes a number", "which is the limit"
+from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.judge.difference import BothSides
+from rewrite_engine.judge.verdict import Broken, Verdict
 
 MAX_ULPS = 1e6  # of a difference that may be only rounding
 
@@ -66,38 +65,35 @@ REMEDIES: dict[tuple[str, str], str] = {
 
 
 def wrong(
-    check: str, name: str, subject: str, where: Any, why: str, example: str = "", claim: Any = None
+    check: str, name: str, subject: str, where: Any, why: str, example: str = "", fix: str = ""
 ) -> Finding:
-    """Return a WRONG finding with its remedy. claim: of a rule, what it claims."""
-    fix = remedy(check, name, f"{why}\n{example}", claim)
+    """Return a WRONG finding with its remedy. fix: what to write, if more is known than the kind of
+    the finding.
+    """
+    fix = fix or REMEDIES[check, name]
     return Finding(Kind.WRONG, check, name, subject, where, why, example, fix)
 
 
-def remedy(check: str, name: str, text: str, claim: Any = None) -> str:
-    """Return what to write for a finding. text: why it is wrong, and the example."""
-    if (check, name) == ("claims", "claim"):
-        return claim_remedy(text, claim)
-    if (check, name) == ("claims", "shape") and "dtype('" in text:
-        left, right = re.findall(r"dtype\('(\w+)'\)", text)[:2]
-        if left != right:
-            return REMEDIES["claims", "type"]
-    if (check, name) == ("claims", "error") and "an error is new" in text:
+def remedy_of_claim(sides: BothSides, verdict: Verdict, claim: Any) -> str:
+    """Return what to write for a claim that values break; "" for the remedy of the finding's
+    kind. claim: what the rule claims.
+    """
+    broken = verdict.broken
+    if broken in (Broken.ERROR_LOST, Broken.DRAWS):
+        return ""
+    if broken == Broken.ERROR_NEW:
         return GUARD.replace("finite(x)", "fits(y)")
-    return REMEDIES[check, name]
-
-
-def claim_remedy(text: str, claim: Any) -> str:
-    """Return what to write for a claim that values break."""
-    why = text.partition("\n")[0]
-    if THE_LIMIT in why:
+    if broken == Broken.SHAPE:
+        return "" if verdict.left[0] == verdict.right[0] else REMEDIES["claims", "type"]
+    if broken == Broken.LIMIT:
         return 'phase="stabilize", whose functions may give the limit'
     if claim is not None and claim.kind == "exact":
         return "claim refines, or approx(ulps=n), if values are near"
-    if "complex" in text and "float" not in text:
+    kinds = {getattr(v.type, "kind", "?") for v in explicit_graph_inputs([sides.term])}
+    if "c" in kinds and "f" not in kinds:
         return "x: Float, which excludes complex numbers"
-    off = re.match(r"off by ([\d.e+-]+) units", why)
-    if off and float(off[1]) < MAX_ULPS:
-        return f"claim=approx(ulps={int(float(off[1])) + 1}), if that is near enough"
-    if re.search(r" TensorType\(u?int\d+", text) and "TensorType(float" not in text:
+    if verdict.units is not None and verdict.units < MAX_ULPS:
+        return f"claim=approx(ulps={int(verdict.units) + 1}), if that is near enough"
+    if kinds & {*"iu"} and "f" not in kinds:
         return "x: Float, which excludes integers"
-    return GUARD.replace("finite(x)", "nonneg(x)") if why.startswith(LOST) else GUARD
+    return GUARD.replace("finite(x)", "nonneg(x)") if broken == Broken.NAN_LOST else GUARD

@@ -15,8 +15,8 @@ from rewrite_engine.match.pattern import Hole, OpNode
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.text import pattern_text
-from rewrite_engine.rules.lint import APART, remarks, unreached
-from rewrite_engine.rules.pipeline import TRIES, known_rules
+from rewrite_engine.pipeline.lint import APART, remarks, unreached
+from rewrite_engine.pipeline.phases import TRIES, known_rules
 
 Check = Callable[[Target], Iterator[Finding]]
 
@@ -89,7 +89,7 @@ def shape_of(pattern: Any) -> str:
     def of(p: Any) -> Any:
         if isinstance(p, Hole):
             number = names.setdefault(p.name, f"v{len(names)}")
-            return Hole(f"{number}_{p.sort}", p.sort, p.default, p.several)
+            return Hole(f"{number}_{p.sort}", p.sort, p.several)
         return p.of(*[of(a) for a in p.args]) if isinstance(p, OpNode) else p
 
     return pattern_text(of(pattern))

@@ -17,11 +17,7 @@ import numpy as np
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, Prop, holes, subpatterns
-from rewrite_engine.match.rule import DataRule
-from rewrite_engine.match.sample import parameters
-from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.language import (
+from rewrite_engine.language import (
     Bool,
     Float,
     FloatConstant,
@@ -34,6 +30,10 @@ from rewrite_engine.rules.language import (
     Scalar,
     Vector,
 )
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, Prop, holes, subpatterns
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.match.sample import parameters
+from rewrite_engine.rewrite.trace import brief
 
 DTYPES = [
     "float64", "float32", "float16", "int64", "int8", "uint8", "uint64", "bool",

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.oracle import computed
 from rewrite_engine.errors import GradientError, RewriteEngineError
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.gradient.verify import Evaluator
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.judge.values import compute_all
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.type import TensorType
 
@@ -253,7 +253,7 @@ def _inside(
         low, high = max(domain[0], -most), min(domain[1], most)
         point.append(rng.uniform(low + 0.1 * (high - low), high - 0.1 * (high - low), 60))
     xs = [TensorType("float64", (None,))() for _ in point]
-    value = computed(op(*xs), dict(zip(xs, point, strict=True)))
+    value = compute_all(op(*xs), dict(zip(xs, point, strict=True)))
     if isinstance(value, Exception):
         return point
     found = np.isfinite(next(reversed(value.values())))

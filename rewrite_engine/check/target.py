@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rewrite_engine import tensor
+from rewrite_engine import facts, tensor
 from rewrite_engine.errors import PackError, UnknownNameError, did_you_mean
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import Fact
@@ -22,9 +22,8 @@ from rewrite_engine.match.mistakes import collecting_errors
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules import facts
-from rewrite_engine.rules.packs import installed, load_file
-from rewrite_engine.rules.pipeline import EQUATIONS, ON_DEMAND, PACKS, PHASES, known_rules
+from rewrite_engine.pipeline.packs import installed, load_file
+from rewrite_engine.pipeline.phases import EQUATIONS, ON_DEMAND, PACKS, PHASES, known_rules
 from rewrite_engine.scalar import ops
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.op import TensorOp

@@ -36,8 +36,8 @@ from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import AtMost, DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import PHASES, known_rules
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.pipeline import PHASES, known_rules
 from rewrite_engine.tensor import Elemwise
 
 NUMBER, VARIABLE = "a number", "a variable"

@@ -33,6 +33,7 @@ from rewrite_engine.compat.table import (
     REASONS,
     RENAMED,
     VERSIONS,
+    Row,
 )
 from rewrite_engine.config import config
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
@@ -107,6 +108,7 @@ class PeerModule(ModuleType):
         path = self.__name__.partition(".")[2]
         homes = [import_module(home) for home in homes_of(path)]
         found = {name for home in homes for name in dir(home) if has(home, name)}
+        found |= {row.rpartition(".")[2] for row in RENAMED if row.rpartition(".")[0] == path}
         return sorted(name for name in found if f"{path}.{name}" not in HIDING)
 
 
@@ -138,10 +140,9 @@ def lookup(path: str, name: str) -> Any:
     if path and f"{path}.{name}" in HIDING:  # (`pytensor.ifelse` is the function, too)
         raise LookupError(name)
     for one in parents(canonical(path)):
-        target = RENAMED.get(f"{one}.{name}".lstrip("."))
-        if target is not None:
-            home, _, ours = target.partition(":")
-            return getattr(import_module(home), ours)
+        row = RENAMED.get(f"{one}.{name}".lstrip("."))
+        if row is not None:
+            return value_of(row)
         if one in HOMES:
             break
     for home in homes_of(path):
@@ -149,6 +150,14 @@ def lookup(path: str, name: str) -> Any:
         if has(module, name):
             return getattr(module, name)
     raise LookupError(name)
+
+
+def value_of(row: Row) -> Any:
+    """Return the counterpart that a row of the table names."""
+    target, convert = (row, None) if isinstance(row, str) else row
+    home, _, name = target.partition(":")
+    value = getattr(import_module(home), name)
+    return value if convert is None else convert(value)
 
 
 def is_there(path: str, name: str) -> bool:

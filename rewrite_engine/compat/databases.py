@@ -22,9 +22,9 @@ from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import rewrite_graph
 from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.fold import constant_folding
-from rewrite_engine.rules.pipeline import rewrite_graph
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType

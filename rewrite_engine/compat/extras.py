@@ -19,9 +19,9 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.graph.type import NoneConst
+from rewrite_engine.pipeline import assumptions
+from rewrite_engine.pipeline.assumptions import SHIPPED
 from rewrite_engine.random.op import read_size
-from rewrite_engine.rules import assumptions
-from rewrite_engine.rules.assumptions import SHIPPED
 from rewrite_engine.scalar.dtype import all_dtypes
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.constant import as_tensor_variable

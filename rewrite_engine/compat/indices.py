@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import facts
 from rewrite_engine import tensor as m
 from rewrite_engine.errors import AxisError, NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.type import NoneType
-from rewrite_engine.rules import facts
 from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.index.template import APART, INPUT, NEWAXIS, Slice, pair
 from rewrite_engine.tensor.shape import shape_tuple
@@ -23,7 +23,6 @@ __all__ = [
     "get_idx_list",
     "indexed_result_shape",
     "indices_from_subtensor",
-    "unflatten_index_variables",
 ]
 
 
@@ -36,9 +35,6 @@ def indices_from_subtensor(op_indices: Sequence[Any], idx_list: Sequence[Any]) -
     if any([getattr(getattr(v, "type", None), "ndim", 0) for v in op_indices]):
         entries = [m.constant(e) if type(e) is int else e for e in entries]
     return tuple(entries)
-
-
-unflatten_index_variables = indices_from_subtensor
 
 
 def get_idx_list(inputs: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:

@@ -236,7 +236,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
         """Return the lengths of the loop, without its steps: they need no draws."""
         from rewrite_engine.compat.databases import shape_rules
-        from rewrite_engine.rules.pipeline import rewrite_graph
+        from rewrite_engine.pipeline.phases import rewrite_graph
 
         made = self.written_out(node.inputs)
         lengths = [shape_tuple(v) if isinstance(v.type, TensorType) else () for v in made]

@@ -11,18 +11,9 @@ from rewrite_engine.compile import watching
 from rewrite_engine.compile.inputs import In
 from rewrite_engine.compile.mode import DEFAULT
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.tensor.linalg import solve
 from rewrite_engine.tensor.special import xlogy
 
-__all__ = [
-    "MonitorMode",
-    "Param",
-    "local_optimizer",
-    "solve_lower_triangular",
-    "solve_symmetric",
-    "solve_upper_triangular",
-    "xlogx",
-]
+__all__ = ["MonitorMode", "Param", "local_optimizer", "xlogx"]
 
 
 def without_graph(function: Callable[..., Any] | None, wanted: int) -> Any:
@@ -59,21 +50,6 @@ def Param(
 ) -> In:
     """Return an `In` with a `default`."""
     return In(variable, name=name, value=default, mutable=mutable, **given)
-
-
-def solve_lower_triangular(a: Any, b: Any) -> Any:
-    """Solve equations with a lower triangular matrix."""
-    return solve(a, b, assume_a="lower triangular")
-
-
-def solve_upper_triangular(a: Any, b: Any) -> Any:
-    """Solve equations with an upper triangular matrix."""
-    return solve(a, b, assume_a="upper triangular")
-
-
-def solve_symmetric(a: Any, b: Any) -> Any:
-    """Solve equations with a symmetric matrix, whose upper triangle is read."""
-    return solve(a, b, assume_a="sym")
 
 
 def xlogx(x: Any) -> Any:

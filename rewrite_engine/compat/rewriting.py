@@ -1,6 +1,6 @@
 """Interfaces of other libraries to rules: `optdb`, `in2out`, `out2in`, and `PatternNodeRewriter`,
 which makes a data rule. (Rules themselves are written as in `docs/writing_rules.md`;
-`rewrite_graph` is in `rules/pipeline.py`.)
+`rewrite_graph` is in `pipeline/phases.py`.)
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.op import Op, one_output
 from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.language import rule
 from rewrite_engine.match.claim import Claim, assumes, refines
 from rewrite_engine.match.decorate import node_rewriter as node_rewriter
 from rewrite_engine.match.decorate import several
@@ -40,6 +41,9 @@ from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels
 from rewrite_engine.match.rule import NodeRewriter, Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline import phases
+from rewrite_engine.pipeline.phases import PlacedDriver, register_step
+from rewrite_engine.pipeline.phases import rewrite_graph as rewrite_graph
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.driver import graph_rewriter as graph_rewriter
 from rewrite_engine.rewrite.equilibrium import (
@@ -48,10 +52,6 @@ from rewrite_engine.rewrite.equilibrium import (
     WalkingOptimizer,
 )
 from rewrite_engine.rewrite.strategies import rules_in
-from rewrite_engine.rules import pipeline
-from rewrite_engine.rules.language import rule
-from rewrite_engine.rules.pipeline import PlacedDriver, register_step
-from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
 from rewrite_engine.tensor.product.dots import Dot
 from rewrite_engine.tensor.reduce import Max, Min
 from rewrite_engine.terms.logic import LogicVariable
@@ -72,12 +72,12 @@ class PipelineDatabase:
             from rewrite_engine.xtensor.lowering import RULES
 
             return EquilibriumOptimizer(RULES, "lower_xtensor")
-        phases = pipeline.phases_of(query)
-        if [part.name for part in phases.parts] == ["canonicalize"]:
+        driver = phases.phases_of(query)
+        if [part.name for part in driver.parts] == ["canonicalize"]:
             return SequentialOptimizer(
-                [*phases.parts, in2out(RuleSet([min_by_max, matmul]))], phases.name
+                [*driver.parts, in2out(RuleSet([min_by_max, matmul]))], driver.name
             )
-        return phases
+        return driver
 
     def register(
         self, name: str, rewriter: Any, *tags: str, position: float | str = "last", **unknown: Any
@@ -99,16 +99,16 @@ class PipelineDatabase:
 
     def __contains__(self, name: str) -> bool:
         """Return whether a phase, or a rule, has the name."""
-        return name in pipeline.KNOWN | pipeline.all_rules().names
+        return name in phases.KNOWN | phases.all_rules().names
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the phases."""
-        return iter(pipeline.NAMES)
+        return iter(phases.NAMES)
 
     @property
     def rules(self) -> RuleSet:
         """Set of every shipped rule."""
-        return pipeline.all_rules()
+        return phases.all_rules()
 
 
 #: {phase: its position in PyTensor's database}
@@ -162,8 +162,8 @@ class PhaseDatabase:
     """Rules of a phase, to which programs add: `optdb["canonicalize"].register(name, rule)`."""
 
     def __init__(self, phase: str) -> None:
-        if phase not in pipeline.NAMES:
-            known = ", ".join(pipeline.NAMES)
+        if phase not in phases.NAMES:
+            known = ", ".join(phases.NAMES)
             raise UnknownNameError(f"there is no phase {phase!r}; the phases are {known}")
         self.phase = phase
 
@@ -182,7 +182,7 @@ class PhaseDatabase:
             return
         claim = rule.claim if use_db_name_as_tag else assumes(name)
         tags = (*rule.tags, *claim.tags, *tags, self.phase, name)
-        pipeline.register(rule.copied(phase=self.phase, claim=claim, tags=frozenset(tags)))
+        phases.register(rule.copied(phase=self.phase, claim=claim, tags=frozenset(tags)))
 
 
 def read_query(*tags: Any, include: Any = (), exclude: Any = (), require: Any = ()) -> Query:

@@ -7,7 +7,6 @@ from typing import Any
 from rewrite_engine.errors import ForeignObjectError, NDimError, describe
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.scalar import constructors as c
-from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.numbers import scalar_from_tensor
 from rewrite_engine.tensor.type import TensorType
@@ -21,9 +20,6 @@ integer_types = (*int_types, *uint_types)
 discrete_types = (bool, *integer_types)
 continuous_types = (*float_types, *complex_types)
 all_types = (*discrete_types, *continuous_types)
-
-get_scalar_type = ScalarType
-upcast = promote
 
 
 def ints(*names: str) -> list[Any]:

@@ -1,5 +1,5 @@
-"""Names of `pytensor.sparse` that are spelled differently here: comparisons and conversions, tests
-of values, and ops that are functions.
+"""Names of `pytensor.sparse` without a counterpart of ours: tests of values, and ops that are
+functions.
 """
 
 from __future__ import annotations
@@ -13,45 +13,12 @@ from rewrite_engine import sparse
 from rewrite_engine.compat.op_classes import stands_for
 from rewrite_engine.errors import ForeignObjectError, describe
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.scalar.dtype import complex_dtypes as complex_dtypes
-from rewrite_engine.sparse.elementwise import Compare
 from rewrite_engine.sparse.join import SparseStack
 from rewrite_engine.sparse.op import is_sparse_variable
 from rewrite_engine.sparse.type import FORMATS, is_sparse
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = [
-    "Cast",
-    "HStack",
-    "StructuredDot",
-    "VStack",
-    "bcast",
-    "ccast",
-    "dcast",
-    "equal_s_s",
-    "fcast",
-    "greater_equal_s_s",
-    "greater_than_s_s",
-    "icast",
-    "lcast",
-    "less_equal_s_s",
-    "less_than_s_s",
-    "not_equal_s_s",
-    "structured_elemwise",
-    "wcast",
-    "zcast",
-]
-
-#: conversions by the letter of a dtype
-bcast, wcast, icast, lcast = [
-    partial(sparse.cast, dtype=d) for d in ("int8", "int16", "int32", "int64")
-]
-fcast, dcast = partial(sparse.cast, dtype="float32"), partial(sparse.cast, dtype="float64")
-ccast, zcast = partial(sparse.cast, dtype="complex64"), partial(sparse.cast, dtype="complex128")
-equal_s_s, not_equal_s_s = Compare("eq"), Compare("neq")
-less_than_s_s, less_equal_s_s = Compare("lt"), Compare("le")
-greater_than_s_s, greater_equal_s_s = Compare("gt"), Compare("ge")
-
+__all__ = ["Cast", "HStack", "StructuredDot", "VStack", "structured_elemwise"]
 
 _mtypes = [classes[1] for classes in FORMATS.values()][::-1]
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+from rewrite_engine.compat.converters import Converter, called, given, listed, one_or_several
+
 #: {the library: the version whose names these are}
 VERSIONS = {"pytensor": "3.3.7", "aesara": "2.9.4", "theano": "1.0.5"}
 
@@ -132,7 +136,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.scalars",
         "rewrite_engine.compat.scalar_outputs",
     ),
-    "tensor": ("rewrite_engine.compat.plurals", TENSOR, "rewrite_engine.errors"),
+    "tensor": (TENSOR, "rewrite_engine.errors"),
     "tensor.blockwise": (f"{TENSOR}.blockwise",),
     "tensor.blas": (f"{TENSOR}.product.dots", f"{TENSOR}.product.products", TENSOR),
     "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
@@ -154,12 +158,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.signal.conv": (f"{TENSOR}.signal", "rewrite_engine.compat.images"),
     "tensor.signal.pool": ("rewrite_engine.compat.images",),
     "tensor.subtensor": ("rewrite_engine.compat.indices", TENSOR, "rewrite_engine.errors"),
-    "tensor.type": (
-        "rewrite_engine.compat.plurals",
-        f"{TENSOR}.type",
-        f"{TENSOR}.constructors",
-        TENSOR,
-    ),
+    "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
     "utils": ("rewrite_engine.compat.extras",),
@@ -260,8 +259,11 @@ MOVED = {
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
 
-#: {module and name: our module and name}
-RENAMED = {
+#: our module and name, and what converts that to the other library's arguments or results
+Row: TypeAlias = str | tuple[str, Converter]
+
+#: {module and name: our module and name, with a converter if needed}
+RENAMED: dict[str, Row] = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
     "link.basic.PerformLinker": "rewrite_engine.compat.linkers:PerformLinker",
@@ -288,6 +290,17 @@ RENAMED = {
         f"tensor.subtensor.{name}": f"rewrite_engine.compat.indices:{name}"
         for name in ("_is_provably_non_negative", "_is_provably_positive")
     },
+    "tensor.subtensor.unflatten_index_variables": (
+        "rewrite_engine.compat.indices:indices_from_subtensor"
+    ),
+    **{
+        f"{module}.{name}": home
+        for module in ("graph", "graph.basic", "graph.traversal")
+        for name, home in (
+            ("variable_ancestors", f"{GRAPH}.traverse:ancestors"),
+            ("variable_depends_on", "rewrite_engine.compat.walks:depends_on"),
+        )
+    },
     **{
         f"{module}.{name}": f"rewrite_engine.compat.op_classes:{name}"
         for module, name in (
@@ -310,9 +323,11 @@ RENAMED = {
     "graph.rewriting.Query": "rewrite_engine.compat.databases:RewriteDatabaseQuery",
     "graph.rewriting.OptimizationDatabase": "rewrite_engine.compat.databases:RewriteDatabase",
     "graph.basic.general_toposort": "rewrite_engine.compat.extras:general_toposort",
-    "graph.rewriting.optimize_graph": "rewrite_engine.rules.pipeline:rewrite_graph",
+    "graph.rewriting.optimize_graph": "rewrite_engine.pipeline.phases:rewrite_graph",
     "graph.op.get_test_value": "rewrite_engine.compat.extras:get_test_value",
     "scalar.Scalar": "rewrite_engine.scalar.type:ScalarType",
+    "scalar.get_scalar_type": "rewrite_engine.scalar.type:ScalarType",
+    "scalar.upcast": "rewrite_engine.scalar.dtype:promote",
     "scalar.ScalarOp": "rewrite_engine.compat.scalars:ScalarOpOfOthers",
     "scalar.floats": "rewrite_engine.compat.scalar_types:floats",
     "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
@@ -376,7 +391,7 @@ RENAMED = {
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",
     **{
-        f"tensor.linalg.{name}": f"rewrite_engine.compat.linalg:{name}"
+        f"tensor.linalg.{name}": (f"{TENSOR}.linalg:{name}", listed)
         for name in ("eig", "eigh", "lu", "lu_factor", "qr", "qz", "schur", "slogdet", "svd")
     },
     "scan": "rewrite_engine.compat.loops:scan",
@@ -462,9 +477,40 @@ RENAMED = {
     },
     "ifelse.IfElse": "rewrite_engine.compat.op_classes:IfElse",
     **{
-        f"tensor.linalg.solve_{kind}": f"rewrite_engine.compat.older:solve_{kind}"
-        for kind in ("lower_triangular", "symmetric", "upper_triangular")
+        f"tensor.linalg.solve_{name}": (f"{TENSOR}.linalg:solve", given(assume_a=kind))
+        for name, kind in (
+            ("lower_triangular", "lower triangular"),
+            ("symmetric", "sym"),
+            ("upper_triangular", "upper triangular"),
+        )
     },
+    **{
+        f"{module}.{dtype}{plural}": (f"{TENSOR}.constructors:{dtype}{plural}", one_or_several)
+        for module in ("tensor", "tensor.type")
+        for dtype in ("", *"bwilfdcz")
+        for plural in ("scalars", "vectors", "matrices", "rows", "cols")
+        + tuple([f"tensor{n}s" for n in range(3, 8)])
+    },
+    **{
+        f"sparse.{letter}cast": ("rewrite_engine.sparse:cast", given(dtype=dtype))
+        for letter, dtype in zip(
+            "bwilfdcz",
+            ["int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128"],
+            strict=True,
+        )
+    },
+    **{
+        f"sparse.{name}_s_s": ("rewrite_engine.sparse.elementwise:Compare", called(comparison))
+        for name, comparison in (
+            ("equal", "eq"),
+            ("not_equal", "neq"),
+            ("less_than", "lt"),
+            ("less_equal", "le"),
+            ("greater_than", "gt"),
+            ("greater_equal", "ge"),
+        )
+    },
+    "sparse.complex_dtypes": "rewrite_engine.scalar.dtype:complex_dtypes",
     "tensor.to_one_hot": "rewrite_engine.compat.extras:to_one_hot",
     "tensor.broadcast_arrays": "rewrite_engine.compat.extras:broadcast_arrays",
     **{

@@ -13,8 +13,6 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.traverse import ancestors, apply_ancestors, toposort
 
-variable_ancestors = ancestors  # as others call it beside `apply_ancestors`
-
 
 def walk(
     nodes: Iterable[Any],
@@ -107,9 +105,6 @@ def depends_on(variable: Variable, on: Variable | Collection[Variable]) -> bool:
     """Return whether the variable is computed from (or is) one of `on`."""
     wanted = frozenset([on] if isinstance(on, Variable) else on)
     return any(v in wanted for v in ancestors([variable]))
-
-
-variable_depends_on = depends_on
 
 
 def apply_depends_on(apply: Apply, depends_on: Apply | Collection[Apply]) -> bool:

@@ -8,7 +8,7 @@
     Mode("fast_run") + my_rule                    add a rule
     Mode(optimizer=None)                          the graph as it was built
 
-The rules are in `rules/`, their order in `rules/pipeline.py`; a mode only holds the query and the
+The rules are in `rules/`, their order in `pipeline/phases.py`; a mode only holds the query and the
 additional rules.
 """
 
@@ -35,8 +35,8 @@ from rewrite_engine.match.query import Query
 if TYPE_CHECKING:
     from rewrite_engine.match.rule import Rule
     from rewrite_engine.match.ruleset import Addition, RuleSet
+    from rewrite_engine.pipeline.phases import PlacedDriver
     from rewrite_engine.rewrite.driver import GraphRewriter
-    from rewrite_engine.rules.pipeline import PlacedDriver
 
 DEFAULT = "default"  # the optimizer that the pipeline makes for the query
 AUTO = "auto"  # the linker of `config.linker`
@@ -126,7 +126,7 @@ class Mode:
         linker = get_linker(self.linker)
         if self._optimizer != DEFAULT:
             return None if self._optimizer is None else linker.watching(self._optimizer)
-        from rewrite_engine.rules.pipeline import optimizer
+        from rewrite_engine.pipeline.phases import optimizer
 
         only = self.only and "fast_run" not in self.query.include
         phases = () if only else linker.phases
@@ -146,7 +146,7 @@ class Mode:
     def rules(self) -> RuleSet:
         """Rules known to the mode, including those that its query leaves out."""
         from rewrite_engine.match.ruleset import RuleSet
-        from rewrite_engine.rules.pipeline import known_rules
+        from rewrite_engine.pipeline.phases import known_rules
 
         if self._optimizer == DEFAULT:
             return known_rules(self.query, self.additions)
@@ -195,7 +195,7 @@ class Mode:
         return self._with(self.query, Addition(new, overwrite, before, after))
 
     def _running(self, drivers: Iterable[Any], before: str | None, **unknown: Any) -> Mode:
-        from rewrite_engine.rules.pipeline import PlacedDriver, check_place
+        from rewrite_engine.pipeline.phases import PlacedDriver, check_place
 
         refuse_options("adding", "a driver runs before a phase, or after all of them", **unknown)
         check_place(before)
@@ -305,7 +305,7 @@ def _is_phase(name: str) -> bool:
 
 def _names_phases(query: Query) -> bool:
     """Return whether the query of a mode names the phases that it selects."""
-    from rewrite_engine.rules.pipeline import NAMES
+    from rewrite_engine.pipeline.phases import NAMES
 
     return "fast_run" not in query.include and not query.include.isdisjoint(NAMES)
 

@@ -5,15 +5,17 @@ functions while they are compiled, `explain(variable)` reports on one graph, and
 `why_not(rule, variable)` says why a rule does not apply. The names are looked up when they are
 first used. How to read a report: `docs/reading_a_trace.md`.
 
-`record.py` watches · `capture.py` keeps the inputs of calls · `term.py` writes one change ·
-`evaluate.py` runs a graph op by op · `compare.py` compares values · `claims.py` checks each firing
-against its rule's claim · `suspect.py` finds the firing to blame · `cost.py` estimates · `model.py`
-has all that is known of a function · `story.py` picks what mattered of many firings · `states.py`
-gives the graph at any time · `why.py` derives nodes · `became.py` follows a node · `difference.py`
-compares reports (`saved.py`) · `diagnosis.py` says why a rule does not apply · `report.py` answers
-questions · `phrase.py`, `tables.py`, `show.py`, `answer.py` print · `lines.py`, `snapshot.py` write
-JSON · `page.py` writes a page of it (`web/`) · `replaying.py` repeats what JSON lines say ·
-`source.py` runs scripts, `__main__.py` is the command.
+`record.py` watches compilations · `capture.py` copies the inputs of calls · `term.py` writes one
+change · `evaluate.py` runs a graph op by op · `compare.py` compares values · `claims.py` checks
+each firing against its rule's claim · `suspect.py` finds the firing to blame · `cost.py`
+estimates costs. `model.py` has a function's records, which are the JSON lines: `lines.py` and
+`snapshot.py` build them, `story.py` groups firings, `final.py` and `difference.py` compare two
+reports. `states.py` returns the graph at any time · `why.py` derives nodes · `became.py` follows
+a node · `diagnosis.py` says why a rule does not apply · `report.py` asks these questions.
+`show.py` and `answer.py` write blocks (`blocks.py`) in the words of `phrase.py` and `place.py`;
+`layout.py` prints blocks as text, `notebook.py` as HTML. `page.py` writes the page of `web/` ·
+`replaying.py` repeats the firings of JSON lines · `source.py` runs scripts, `__main__.py` is the
+command.
 """
 
 from __future__ import annotations

@@ -13,10 +13,11 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from io import StringIO
+from itertools import chain
 from os.path import abspath
 from pathlib import Path
 from typing import Any
@@ -29,21 +30,22 @@ from rewrite_engine.errors import (
     RuleError,
     UnknownNameError,
 )
-from rewrite_engine.explain.answer import AnswerPrinter
+from rewrite_engine.explain.accuracy.command import print_digits
+from rewrite_engine.explain.answer import Answers
+from rewrite_engine.explain.blocks import Block, Heading, Paragraph
 from rewrite_engine.explain.diagnosis import find_rule
-from rewrite_engine.explain.difference import compared, differences, is_saved
+from rewrite_engine.explain.difference import compared, differences
+from rewrite_engine.explain.layout import TextLayout, console_for
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
-from rewrite_engine.explain.report import Report, is_about
-from rewrite_engine.explain.saved import read
-from rewrite_engine.explain.show import ReportOptions, check_names, console_for
+from rewrite_engine.explain.report import Report, is_about, is_saved
+from rewrite_engine.explain.show import ReportOptions, check_names, report_blocks
 from rewrite_engine.explain.source import Runnable, number, source_of
 from rewrite_engine.explain.states import graph_after, graph_until
-from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
-JSON = "firings, phases, graphs, functions (schema: rewrite/trace/schema.json); - is the output"
+JSON = "firings, phases, graphs, functions (schema: rewrite/trace/records.py); - is the output"
 STRICT = "if values disagree or were not compared, a claim is untrue, or a function failed"
 WHY = "only print which firings led to a node of a rewritten graph, and to its operands"
 ATTEMPTS = "only list every try of a rule and why it failed; WHAT: a rule or pack, or an op"
@@ -51,6 +53,10 @@ STEP = "only print firings from N on, each with what the graph computes after it
 DIFF = (
     "only print the differences without these rules or phases, in another mode, or from a report "
     "that --json wrote before (SCRIPT may be such a report, too)"
+)
+DIGITS = (
+    "only print how many digits of the results are right, and which steps lose the others "
+    "(--json and --html write this)"
 )
 QUESTIONS = {
     "why": ("NODE", WHY),
@@ -62,6 +68,7 @@ QUESTIONS = {
     "step": ("N", STEP),
     "diff": ("NAMES", DIFF),
     "bisect": (None, "only print which firing made values disagree"),
+    "digits": (None, DIGITS),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
@@ -76,7 +83,12 @@ def parser() -> argparse.ArgumentParser:
         "How to read the report: docs/reading_a_trace.md.",
         allow_abbrev=False,
     )
-    p.add_argument("script", metavar="SCRIPT", nargs="?", help="a Python file; runs as __main__")
+    p.add_argument(
+        "script",
+        metavar="SCRIPT",
+        nargs="?",
+        help="a Python file; runs as __main__; or a report that --json wrote (FILE.json)",
+    )
     p.add_argument("args", nargs=argparse.REMAINDER, metavar="…", help="its arguments")
     _add_sources(p)
     _add_rule_options(p)
@@ -150,8 +162,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     options = parser().parse_args(argv)
     try:
-        if options.diff is not None and is_saved(options.script or ""):
-            return _compare_saved(options)
+        if is_saved(options.script or "") and not _has_source(options):
+            return _tell_saved(options)
         run = source_of(options)
         _warn_of_late_options(options.args)
         _set_mode(options)
@@ -168,22 +180,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     return DISAGREE if options.strict and not is_strictly_right(report) else 0
 
 
-def _compare_saved(options: argparse.Namespace) -> int:
-    """Print how two saved reports differ."""
-    out = StringIO() if options.output is not None else None
-    printer = AnswerPrinter(console_for(out), ReportOptions(full=options.full))
-    found = compared(read(options.diff), read(options.script))
-    printer.heading(f"{options.diff} → {options.script}")
-    printer.differences(found)
-    if out is not None:
-        Path(options.output).write_text(out.getvalue(), encoding="utf-8")
+def _has_source(options: argparse.Namespace) -> bool:
+    return any(one is not None for one in (options.module, options.code, options.expr))
+
+
+def _tell_saved(options: argparse.Namespace) -> int:
+    """Report on a saved report, or on how it differs from another saved one."""
+    report = Report.read(options.script).select(options.function)
+    if options.diff is None:
+        _tell(report, options, options.script)
+        return DISAGREE if options.strict and not is_strictly_right(report) else 0
+    found = compared(Report.read(options.diff), report)
+    layout = _layout_of(options)
+    answer = Answers(options.full, layout.width).differences(found)
+    _print([Heading(f"{options.diff} → {options.script}"), *answer], options, layout)
     return 0
+
+
+def _layout_of(options: argparse.Namespace) -> TextLayout:
+    out = None if options.output is None else StringIO()
+    return TextLayout(console_for(out), options.full)
+
+
+def _print(blocks: Iterable[Block], options: argparse.Namespace, layout: TextLayout) -> None:
+    """Print blocks, or write them to the output file."""
+    layout.print(blocks)
+    if options.output is not None:
+        Path(options.output).write_text(layout.text([]), encoding="utf-8")
 
 
 def is_strictly_right(report: Report) -> bool:
     """Return whether everything was compiled, compared, and agrees."""
-    verdicts = {f.check.verdict for f in report.functions}
-    return report.ok and Verdict.UNKNOWN not in verdicts and not report.failed
+    verdicts = {f.about.verdict for f in report.functions}
+    return report.ok and "unknown" not in verdicts and not report.failed
 
 
 def _complain(text: str) -> int:
@@ -210,7 +239,7 @@ def _set_mode(options: argparse.Namespace) -> None:
     if not (exclude or include or options.rules):
         return
     from rewrite_engine.compile import get_mode
-    from rewrite_engine.rules.packs import load_rules
+    from rewrite_engine.pipeline.packs import load_rules
 
     options.rules = RuleSet().adding(*map(load_rules, options.rules))
     mode = get_mode(config.mode).excluding(*exclude).including(*include)
@@ -270,18 +299,15 @@ def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
         graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
     )  # fmt: skip
     check_names(report, shown)
-    wants_text = options.json != "-" or options.output is not None
-    out = StringIO() if options.output is not None else None
-    printer = AnswerPrinter(console_for(out), shown)
-    answers = list(_answers(report, options, printer))  # names are checked before anything is said
-    if wants_text:
-        printer.heading(f"what the rules did to {told}")
-        for note in _without_effect(report, options):
-            printer.put(note, "yellow", hang=6)
-        for tell, answer in answers:
-            tell(answer)
-    if out is not None:
-        Path(options.output).write_text(out.getvalue(), encoding="utf-8")
+    if options.digits:
+        print_digits(report.functions, options)
+        return
+    layout = _layout_of(options)
+    answers = list(_answers(report, options, layout, shown))  # names are checked before printing
+    if options.json != "-" or options.output is not None:
+        notes = [Paragraph(note, "yellow", hang=6) for note in _without_effect(report, options)]
+        start: list[Block] = [Heading(f"what the rules did to {told}"), *notes]
+        _print(chain(start, *answers), options, layout)
     for name, write in WRITERS.items():
         if getattr(options, name) is not None:
             write(options, report, shown)
@@ -291,7 +317,7 @@ def _without_effect(report: Report, options: argparse.Namespace) -> Iterator[str
     """Which options did nothing to which functions, as these have a mode of their own."""
     include, exclude = map(set, (_names(options.include), _names(options.exclude)))
     useless: dict[str, list[str]] = {}
-    for f in report.functions:
+    for f in [f for f in report.functions if not f.is_saved]:
         mode = f.record.mode
         effect = {
             "--rules": all(rule in mode.rules.rules for rule in options.rules),
@@ -306,34 +332,35 @@ def _without_effect(report: Report, options: argparse.Namespace) -> Iterator[str
 
 
 def _answers(
-    report: Report, options: argparse.Namespace, printer: AnswerPrinter
-) -> Iterator[tuple[Callable[[Any], None], Any]]:
-    """What was asked, as (method that prints it, answer). Raises `UnknownNameError`."""
+    report: Report, options: argparse.Namespace, layout: TextLayout, shown: ReportOptions
+) -> Iterator[Iterable[Block]]:
+    """Yield the answers to all questions. Raises `UnknownNameError`."""
+    write = Answers(options.full, layout.width)
     if options.why is not None:
-        yield printer.derivations, report.why(options.why)
+        yield write.derivations(report.why(options.why))
     if options.became is not None:
-        yield printer.fates, report.became(options.became)
+        yield write.fates(report.became(options.became))
     if options.graph_after is not None:
         after = [(f, graph_after(f.record, options.graph_after)) for f in report.functions]
-        yield printer.states, (f"after {options.graph_after}", after)
+        yield write.states((f"after {options.graph_after}", after))
     if options.until is not None:
         n = number(options.until)
         there = [(f, graph_until(f.record, n)) for f in report.functions]
-        yield printer.states, (f"after firing #{n}", there)
+        yield write.states((f"after firing #{n}", there))
     if options.step is not None:
-        yield printer.walked, (number(options.step), report.functions)
+        yield write.walked((number(options.step), report.functions))
     if options.diff is not None:
-        yield printer.differences, differences(report, options.diff)
+        yield write.differences(differences(report, options.diff))
     if options.bisect is not None:
-        yield printer.suspects, report.suspects()
+        yield write.suspects(report.suspects())
     if options.why_not is not None:
         known = {rule.name: rule for rule in (*parts_of(options.rules), *options.rules)}
         rules = RuleSet((known | report.rules.by_name).values())
-        yield printer.not_fired, report.why_not(find_rule(options.why_not, rules))
+        yield write.not_fired(report.why_not(find_rule(options.why_not, rules)))
     if options.attempts is not None:
-        yield printer.attempts, report.attempts(options.attempts)
+        yield write.attempts(report.attempts(options.attempts))
     if all(getattr(options, name.replace("-", "_")) is None for name in QUESTIONS):
-        yield printer.report, report
+        yield report_blocks(report, shown, layout)
 
 
 def _write_json(options: argparse.Namespace, report: Report, shown: ReportOptions) -> None:

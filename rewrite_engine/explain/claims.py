@@ -31,6 +31,9 @@ from rewrite_engine.explain.record import FunctionRecord
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge.difference import HAS_DIGITS
+from rewrite_engine.judge.values import NoValue, TermValues, leaves_of
+from rewrite_engine.link.debug.claims import changed_nodes
 from rewrite_engine.link.debug.contract import Contract, DebugOptions
 from rewrite_engine.link.debug.linker import CallChecks
 from rewrite_engine.link.debug.promises import check_promises, lengths_fit
@@ -42,23 +45,12 @@ from rewrite_engine.link.debug.record import (
     Said,
     recorded,
 )
-from rewrite_engine.link.debug.run import NoValue, TermValues
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.match.claim import Claim
-from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.scalar import ops
 from rewrite_engine.scalar.op import ScalarOp
 
-try:  # it computes with mpmath, which is installed with the extra `check`
-    from rewrite_engine.check.claim import promised
-    from rewrite_engine.check.oracle import broken, true_value
-
-    has_oracle = True
-except ImportError:
-    has_oracle = False
-
-SMALL = 2000  # elements of the operands of a term that is computed with 400 digits
 DRAWS = 12  # of special values
 MEMORY = 1 << 30  # bytes of values of terms, of which all are kept in a call
 SHIFT = 5  # by which the next draw goes on in them
@@ -157,7 +149,7 @@ def _special_values(
     """The values of a call with the ends of dtypes, zeros, nan and inf in some of its floats, in
     few of them at a time; else why none are tried.
     """
-    if not has_oracle:
+    if not HAS_DIGITS:
         return [], 'they need mpmath: pip install "rewrite-engine[check]"'
     if not given:
         return [], "no shapes are known"
@@ -299,7 +291,7 @@ class FiringChecks(CallChecks):
 
     def call(self, *values: Any) -> list[Any]:
         """Judge the steps, then the graph as it was written, and compute nothing else."""
-        run = TermValues(self.contract, self.record.inputs, values)
+        run = self.values_of(values)
         for k, event in enumerate(self.record.events):
             if perf_counter() > self.owner.until:
                 self.owner.left = TOO_LONG
@@ -311,7 +303,7 @@ class FiringChecks(CallChecks):
             except BadOptimization as error:
                 assert isinstance(event, RewriteStep)
                 self.note_judged(run, event)
-                if not isinstance(error.__cause__, MemoryError) and self.confirmed(event, run):
+                if not isinstance(error.__cause__, MemoryError) and self.is_told(error):
                     self.owner.claim(event, str(error))
             if self.contract.held > MEMORY // 2:
                 self.let_go(run, k)
@@ -326,7 +318,7 @@ class FiringChecks(CallChecks):
             self.check_said(run, event)
             return
         if self.contract.held > MEMORY // 2:  # what was let go is computed again
-            for v in run.leaves(_nodes(run, event)):
+            for v in leaves_of(changed_nodes(event)):
                 with suppress(NoValue):
                     run.value(v)
         self.check_step(run, event)
@@ -392,28 +384,7 @@ class FiringChecks(CallChecks):
         at = step.number - 1
         return 0 <= at < len(self.firings) and self.firings[at].rule_name == step.rule_name
 
-    def confirmed(self, step: RewriteStep, run: TermValues) -> bool:
-        """Whether a reference of many digits says so, too; where it has none, whether the values
-        are those of a call.
-        """
-        special = self.owner.special
-        if not has_oracle or not isinstance(step.rule, Rule):
-            return not special
-        leaves = [v for v in run.leaves(_nodes(run, step)) if not isinstance(v, Constant)]
-        given = {v: run.values[v] for v in leaves if v in run.values}
-        arrays = all(isinstance(x, np.ndarray) and x.dtype.kind in "biufc" for x in given.values())
-        if len(given) < len(leaves) or not arrays or sum(map(np.size, given.values())) > SMALL:
-            return not special
-        try:
-            sides = promised(step.rule, step.before, step.after)
-            bits = sides.promise.kind == "exact"  # those of the left side are the truth
-            if special and not bits and true_value(sides, given) is None:
-                return False
-            return broken(sides, given) is not None
-        except Exception:  # of a rule or a term that it knows nothing of
-            return not special
-
-
-def _nodes(run: TermValues, step: RewriteStep) -> list[Apply]:
-    """The nodes that one of the two terms of a step has, and the other has not."""
-    return [*run.cone(step.before, step.after), *run.cone(step.after, step.before)]
+    def is_told(self, error: BadOptimization) -> bool:
+        """Whether a finding is reported: of special values only if it is known what is right."""
+        verdict = error.verdict
+        return not self.owner.special or (verdict is not None and verdict.is_known)

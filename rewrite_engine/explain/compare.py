@@ -1,5 +1,5 @@
 """Comparison of values: the graph as built, run op by op, with the rewritten and compiled one, on
-the same inputs (`check_values`). `link/compare.py` compares two values; `claims.py` judges each
+the same inputs (`check_values`). `judge/compare.py` compares two values; `claims.py` judges each
 firing separately.
 """
 
@@ -16,7 +16,7 @@ from rewrite_engine.explain.claims import RANDOM, Claims, check_claims
 from rewrite_engine.explain.evaluate import SeenShapes, random_values, run, walk, walk_wide
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.states import bisected
-from rewrite_engine.link.compare import Comparison, Verdict, compare_values
+from rewrite_engine.judge.compare import Comparison, Verdict, compare_values
 from rewrite_engine.printing.formula import Roots
 
 SECONDS = 5.0  # that are spent on calls after the first

@@ -21,7 +21,7 @@ from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.match.sample import unbuilt
-from rewrite_engine.rules.pipeline import KNOWN, NAMES, PHASES, known_rules, optimizer
+from rewrite_engine.pipeline.phases import KNOWN, NAMES, PHASES, known_rules, optimizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """How two reports differ (`differences`): from one with other rules or in another mode, for which
 each function is rewritten again from the graph as it was built; from one that was saved before,
-perhaps by another version of the library; and two saved ones from each other. Everything is
-compared as JSON lines have it (`saved.py`).
+perhaps by another version of the library; and two saved ones from each other. The records of both
+are compared (`model.py`, `final.py`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from typing import Any
 from rewrite_engine.compile import get_mode
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import UnknownNameError
-from rewrite_engine.explain.lines import json_lines
+from rewrite_engine.explain.final import FinalGraph, final_graphs
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import DetailedTrace, FunctionRecord
-from rewrite_engine.explain.report import Report
-from rewrite_engine.explain.saved import SavedFunction, SavedGraph, SavedReport, of_lines, read
+from rewrite_engine.explain.report import Report, is_saved
 
-SHORT = 8  # lines of a graph that is compared line by line, too
-AS_IT_IS = "as it is"
+MAX_COMPARED_LINES = 8  # of a graph that is compared line by line, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class LineDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FunctionDifference:
     """Difference of one function in two reports; None if one of them has no such function.
 
     rules: how often each rule fired, where that differs. places: what is computed in one graph
@@ -48,8 +46,8 @@ class Difference:
     """
 
     name: str
-    old: SavedFunction | None
-    new: SavedFunction | None
+    old: FunctionReport | None
+    new: FunctionReport | None
     rules: dict[str, tuple[int, int]]
     places: tuple[LineDifference, ...]
     outputs: tuple[str, ...]
@@ -67,7 +65,7 @@ class Differences:
     """Difference of two reports. titles: what they are called."""
 
     titles: tuple[str, str]
-    functions: tuple[Difference, ...]
+    functions: tuple[FunctionDifference, ...]
 
 
 def differences(report: Report, names: str) -> Differences:
@@ -75,21 +73,13 @@ def differences(report: Report, names: str) -> Differences:
     or rules and phases to leave out, separated by commas. Raises `UnknownNameError`, and
     `InputError` for a file that is no report.
     """
-    now = of_lines(json_lines(report), AS_IT_IS)
     if is_saved(names):
-        return compared(read(names), now)
-    records = []
+        return compared(Report.read(names), report)
+    records, title = [], names
     for f in report.functions:
-        mode, told = _other(f.record.mode, names)
+        mode, title = _other(f.record.mode, names)
         records.append(again(f.record, mode))
-    other = Report([])
-    other.functions = [FunctionReport(record) for record in records]
-    return compared(now, of_lines(json_lines(other), told if records else names))
-
-
-def is_saved(name: str) -> bool:
-    """Return whether a name is that of a saved report."""
-    return name.endswith((".json", ".jsonl"))
+    return compared(report, Report(records, title=title))
 
 
 def _other(mode: Mode, names: str) -> tuple[Mode, str]:
@@ -112,9 +102,9 @@ def again(record: FunctionRecord, mode: Mode) -> FunctionRecord:
     return replace(record, before=before, after=graph, mode=mode, trace=trace, seconds=seconds)
 
 
-def compared(old: SavedReport, new: SavedReport) -> Differences:
+def compared(old: Report, new: Report) -> Differences:
     """Compare two reports, function by function; functions of one name in their order."""
-    rest: dict[str, list[SavedFunction]] = {}
+    rest: dict[str, list[FunctionReport]] = {}
     for f in new.functions:
         rest.setdefault(f.name, []).append(f)
     found = []
@@ -125,22 +115,24 @@ def compared(old: SavedReport, new: SavedReport) -> Differences:
     return Differences(_titles(old, new), tuple(found))
 
 
-def _titles(old: SavedReport, new: SavedReport) -> tuple[str, str]:
+def _titles(old: Report, new: Report) -> tuple[str, str]:
     """What reports are called, with the versions that differ."""
     titles = []
     for one, other in ((old, new), (new, old)):
-        own = [f"{k} {v}" for k, v in one.versions.items() if other.versions.get(k) != v]
+        own = [
+            f"{k} {v}" for k, v in one.about.versions.items() if other.about.versions.get(k) != v
+        ]
         titles.append(f"{one.title} ({', '.join(own)})" if own else one.title)
     return titles[0], titles[1]
 
 
-def _only(old: SavedFunction | None, new: SavedFunction | None) -> Difference:
+def _only(old: FunctionReport | None, new: FunctionReport | None) -> FunctionDifference:
     name = (old or new).name  # type: ignore[union-attr]
-    return Difference(name, old, new, {}, (), (), ())
+    return FunctionDifference(name, old, new, {}, (), (), ())
 
 
-def _difference(old: SavedFunction, new: SavedFunction) -> Difference:
-    a, b = old.rules, new.rules
+def _difference(old: FunctionReport, new: FunctionReport) -> FunctionDifference:
+    a, b = (Counter([firing.rule for firing in f.firings]) for f in (old, new))
     rules = {name: (a[name], b[name]) for name in sorted({*a, *b}) if a[name] != b[name]}
     known: dict[Any, int] = {}
     left, right = _keyed(old, known), _keyed(new, known)
@@ -149,25 +141,26 @@ def _difference(old: SavedFunction, new: SavedFunction) -> Difference:
         for one, other in zip(left[name], right[name], strict=False):
             places += _places(name, one, other)
     ends = [[keys[v] for v in graph.outputs] for [(graph, keys)] in (left[""], right[""])]
-    names = zip(new.graph["output_names"], *ends, strict=False)
+    own = right[""][0][0].line
+    names = zip(own.output_names, *ends, strict=False)
     outputs = tuple([name for name, x, y in names if x != y])
-    texts = old.about["formulas_after"], new.about["formulas_after"]
+    texts = old.about.formulas_after, new.about.formulas_after
     lines: Sequence[str] = ()
-    if outputs and max(map(len, texts)) <= SHORT:
+    if outputs and max(map(len, texts)) <= MAX_COMPARED_LINES:
         lines = [*unified_diff(*texts, n=1, lineterm="")][2:]
-    return Difference(new.name, old, new, rules, tuple(places), outputs, tuple(lines))
+    return FunctionDifference(new.name, old, new, rules, tuple(places), outputs, tuple(lines))
 
 
 #: a graph, and a number for each of its variables
-Keyed = tuple[SavedGraph, dict[int, int]]
+Keyed = tuple[FinalGraph, dict[int, int]]
 
 
-def _keyed(f: SavedFunction, known: dict[Any, int]) -> dict[str, list[Keyed]]:
+def _keyed(f: FunctionReport, known: dict[Any, int]) -> dict[str, list[Keyed]]:
     """The graphs of a function by the op that holds them ("": its own), those in others first."""
     found: dict[str, list[Keyed]] = {}
     inside: dict[str, tuple[int, ...]] = {}
-    for graph in [*f.inside, f.rewritten]:
-        name, keys = graph.record["inside"] or "", graph.keys(known, inside)
+    for graph in final_graphs(f):
+        name, keys = graph.line.inside or "", graph.keys(known, inside)
         found.setdefault(name, []).append((graph, keys))
         inside[name] = inside.get(name, ()) + tuple([keys[v] for v in graph.outputs])
     return found
@@ -179,10 +172,10 @@ def _places(inside: str, *pair: Keyed) -> Iterator[LineDifference]:
     """
     sides: list[dict[tuple[str, str], list[int]]] = []
     for (graph, own), (_, others) in zip(pair, pair[::-1], strict=True):
-        there, nodes = set(others.values()), graph.record["nodes"]
+        there, nodes = set(others.values()), graph.line.nodes
         found: dict[tuple[str, str], list[int]] = {}
         for node in graph.order:
-            out = nodes[node]["outputs"][0]
+            out = nodes[node].outputs[0]
             if own[out] not in there:
                 found.setdefault((graph.place(node), graph.ops[node]), []).append(out)
         sides.append(found)

@@ -1,7 +1,8 @@
-"""`FunctionReport`: all that a report knows of one function, made of records that do not change.
+"""`FunctionReport`: what a report says of one function, as the records of its JSON lines.
 
-Text (`show.py`) and JSON lines (`lines.py`) print it, and collect nothing themselves. Expensive
-parts, such as the comparison of values, are computed once, on first use. `record.py` records.
+A recorded function (`record.py`) computes its records on first use (`lines.py`, `snapshot.py`); one
+that was read from a file has them already, and no recorded compilation. Text, pages, and
+comparisons read the records; answers to questions need the recorded compilation, too.
 """
 
 from __future__ import annotations
@@ -10,190 +11,140 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any
 
+from rewrite_engine.errors import InputError
 from rewrite_engine.explain.compare import FunctionComparison, check_values, output_names
-from rewrite_engine.explain.cost import Cost, Peak, cost_of, peak_of
+from rewrite_engine.explain.lines import firing_lines, function_line, phase_lines
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
+from rewrite_engine.explain.snapshot import graph_lines
 from rewrite_engine.explain.story import Family, families
-from rewrite_engine.link.program import Argument
-from rewrite_engine.printing.formula import Roots
-from rewrite_engine.rewrite.result import Result
-
-DECLARED = "assumptions/declared"  # the rule that takes a declaration out of the graph
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedInput:
-    """An argument of a function, or a shared variable (state). shape: of its value in the first
-    call, if it is known; else what its type knows.
-    """
-
-    name: str
-    type: Any
-    shape: tuple[int | None, ...]
-    state: bool
+from rewrite_engine.rewrite.trace.records import FiringLine, FunctionLine, GraphLine, PhaseLine
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive firings of one phase. result: the result of the phase, if known."""
+    """Consecutive firings of one phase. result: the run of the phase, if known."""
 
     phase: str
-    result: Result | None
-    steps: tuple[RecordedFiring, ...]
+    result: PhaseLine | None
+    firings: tuple[FiringLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """An assumption of firings. granted: by the mode, or (declared) by the user for a term; else
-    facts proved it. steps: the numbers of the firings.
-    """
-
-    name: str
-    granted: bool
-    steps: tuple[int, ...]
-    declared: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Seconds. loading: of rewriting, what went into loading rules, and modules that they use for
-    the first time. phases: the rest, of all runs of each, by name; inside: the op whose graph they
-    were of. first_call: None before it.
-    """
-
-    build: float
-    rewrite: float
-    link: float
-    loading: float
-    phases: dict[str, float]
-    inside: dict[str, str]
-    first_call: float | None
-
-
-@dataclass(frozen=True, eq=False)
 class FunctionReport:
     """Report on one function. record: the recorded compilation, with the graphs before and after.
-    Values are compared on first use.
+    about, firings, phases, graphs: the records of the JSON lines. Values are compared on first use.
     """
 
-    record: FunctionRecord
+    def __init__(self, record: FunctionRecord | None) -> None:
+        self._record = record
+
+    @classmethod
+    def of_lines(
+        cls,
+        about: FunctionLine,
+        firings: Sequence[FiringLine],
+        phases: Sequence[PhaseLine],
+        graphs: Sequence[GraphLine],
+    ) -> FunctionReport:
+        """Make the report of a function from its lines, without a recorded compilation."""
+        made = cls(None)
+        made.__dict__.update(about=about, firings=firings, phases=phases, graphs=graphs)
+        return made
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether only the lines are known, as of a report in a file."""
+        return self._record is None
+
+    @property
+    def record(self) -> FunctionRecord:
+        """The recorded compilation. Raises `InputError` for a report that was read from a file."""
+        if self._record is None:
+            raise InputError(
+                f"{self.name!r} is in a saved report, which has no graphs to ask: explain the "
+                "program itself"
+            )
+        return self._record
 
     @property
     def name(self) -> str:
         """Name of the function."""
-        return self.record.name
+        return str(self.about.function) if self.is_saved else self.record.name
 
-    @cached_property
-    def inputs(self) -> tuple[ReportedInput, ...]:
-        """The arguments and the state, in the order of the graph's inputs."""
-        record, shapes, found = self.record, self.check.shapes_before, []
-        roots = Roots()
-        for v, spec in zip(record.before.inputs, record.inputs, strict=True):
-            state = not isinstance(spec, Argument)
-            known = shapes.get(v) if state or record.called.values is not None else None
-            shape = v.type.shape if known is None else known
-            found.append(ReportedInput(str(roots(v)), v.type, shape, state))
-        return tuple(found)
+    @property
+    def own_name(self) -> str:
+        """Name that the user gave the function, or "function"."""
+        return self.name if self.is_saved else self.record.function_name
+
+    @property
+    def index(self) -> int:
+        """Number of the function in its report, from 1 on."""
+        return int(self.about.function_index or 0) if self.is_saved else self.record.index
+
+    # --- the recorded compilation ----------------------------------------------------------------
+
+    @property
+    def steps(self) -> Sequence[RecordedFiring]:
+        """Firings of rules, in order, with their terms."""
+        return self.record.steps
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs."""
         return tuple(output_names(self.record))
 
-    # --- what happened ---------------------------------------------------------------------------
-
-    @property
-    def steps(self) -> Sequence[RecordedFiring]:
-        """Firings of rules, in order."""
-        return self.record.steps
-
-    @property
-    def phases(self) -> Sequence[Result]:
-        """What each phase did, run by run."""
-        return self.record.trace.phases
-
-    @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
-        """The firings by phase, in order."""
-        runs: dict[str, list[Result]] = {}  # a phase may run several times
-        for result in self.phases:
-            if result.firings:
-                runs.setdefault(result.name, []).append(result)
-        found = []
-        for phase, steps in groupby(self.steps, key=lambda step: step.phase):
-            some = runs.get(phase, [])
-            run = some.pop(0) if len(some) > 1 else next(iter(some), None)
-            found.append(Stretch(phase, run, tuple(steps)))
-        return tuple(found)
-
-    @cached_property
-    def families(self) -> tuple[Family, ...]:
-        """The firings by phase and rule, with what they saved."""
-        return families(self)
-
-    @cached_property
-    def merged(self) -> dict[str, int]:
-        """How many equal nodes were merged, while it was built and in each phase."""
-        found = {"build": self.record.merged_at_build}
-        for phase in self.phases:
-            found[phase.name] = found.get(phase.name, 0) + phase.merged
-        return found
-
-    @cached_property
-    def times(self) -> Times:
-        """Seconds that each stage took."""
-        phases: dict[str, float] = {}
-        for phase in self.phases:
-            seconds = phase.seconds - phase.loading
-            phases[phase.name] = phases.get(phase.name, 0.0) + seconds
-        stages = self.record.seconds
-        return Times(
-            **stages,
-            loading=max(0.0, stages["rewrite"] - sum(phases.values())),
-            phases=phases,
-            inside={phase.name: phase.place for phase in self.phases if phase.place},
-            first_call=self.record.called.seconds,
-        )
-
-    # --- whether it was right, and worth it ------------------------------------------------------
-
     @cached_property
     def check(self) -> FunctionComparison:
         """Whether the rewritten graph computes what the graph as built does."""
         return check_values(self.record)
 
-    @cached_property
-    def cost_before(self) -> Cost:
-        """The estimated cost of the graph as it was built."""
-        return cost_of(self.record.before, self.check.shapes_before)
+    # --- the records -----------------------------------------------------------------------------
 
     @cached_property
-    def cost_after(self) -> Cost:
-        """The estimated cost of the rewritten graph."""
-        return cost_of(self.record.after, self.check.shapes_after)
+    def about(self) -> FunctionLine:
+        """The function itself: its inputs, costs, times, values and formulas."""
+        return function_line(self)
 
     @cached_property
-    def peaks(self) -> tuple[Peak, Peak]:
-        """The estimated peak of memory of the graph as it was built, and rewritten."""
-        record, check = self.record, self.check
-        return (
-            peak_of(record.before, check.shapes_before),
-            peak_of(record.after, check.shapes_after),
-        )
+    def firings(self) -> Sequence[FiringLine]:
+        """Firings of rules, in order."""
+        return firing_lines(self)
 
     @cached_property
-    def assumptions(self) -> tuple[Assumption, ...]:
-        """Assumptions behind the firings: those the mode grants, then those that facts proved."""
-        found: dict[tuple[str, bool], list[int]] = {}
-        for step in self.steps:
-            name = step.assumes or step.proved
-            if name is not None:
-                found.setdefault((name, step.assumes is not None), []).append(step.number)
-        told = sorted(found.items(), key=lambda item: not item[0][1])
-        declared = [step for step in self.steps if step.rule_name == DECLARED]
-        return (
-            *[Assumption(step.before, True, (step.number,), True) for step in declared],
-            *[Assumption(name, granted, tuple(n)) for (name, granted), n in told],
-        )
+    def phases(self) -> Sequence[PhaseLine]:
+        """What each phase did, run by run."""
+        return phase_lines(self)
+
+    @cached_property
+    def graphs(self) -> Sequence[GraphLine]:
+        """The function's graph and those inside its ops, with what each firing changed."""
+        return tuple(graph_lines(self))
+
+    @cached_property
+    def by_number(self) -> dict[int, FiringLine]:
+        """Firings by their numbers."""
+        return {firing.number: firing for firing in self.firings}
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The firings by phase, in order."""
+        runs: dict[str, list[PhaseLine]] = {}  # a phase may run several times
+        for result in self.phases:
+            if result.firings:
+                runs.setdefault(result.phase, []).append(result)
+        found = []
+        for phase, firings in groupby(self.firings, key=lambda firing: firing.phase):
+            some = runs.get(phase, [])
+            run = some.pop(0) if len(some) > 1 else next(iter(some), None)
+            found.append(Stretch(phase, run, tuple(firings)))
+        return tuple(found)
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The firings by phase and rule, with what they saved."""
+        return families(self.firings)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether no values disagree, and all claims and declarations are true."""
+        return self.about.verdict != "disagree" and not self.about.claims.untrue

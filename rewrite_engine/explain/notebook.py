@@ -1,110 +1,146 @@
-"""Display of a `Report` in a notebook: one output of one screen. A table of the functions; of each
-what it computes before and after, as formulas, with the rules that mattered most; folded below, the
-report as text and the page that replays it step by step (`page.py`).
+"""Blocks as HTML (`as_html`), and the display of a `Report` in a notebook: one output of one
+screen. A table of the functions; each function, folded; and the page that replays it step by step
+(`page.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import singledispatch
 from html import escape
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import plural
-from rewrite_engine.explain.model import FunctionReport
-from rewrite_engine.explain.phrase import (
-    amounts,
-    arrow,
-    besides,
-    claims_lines,
-    cost_line,
-    failures,
-    family_notes,
-    headline,
-    place,
-    time_line,
-    values_lines,
-    verdict_text,
+from rewrite_engine.explain.blocks import (
+    Block,
+    CodeLine,
+    Counts,
+    FiringBlock,
+    Formulas,
+    Heading,
+    Paragraph,
+    Section,
+    TableBlock,
 )
-from rewrite_engine.explain.story import Family
+from rewrite_engine.explain.layout import TextLayout
+from rewrite_engine.explain.show import ReportOptions, report_blocks
 from rewrite_engine.explain.term import cut
-from rewrite_engine.graph.html import bold, code, faint, first, folded, scrolled, table, whole
+from rewrite_engine.graph.html import bold, code, faint, folded, scrolled, table, whole
 from rewrite_engine.printing.latex import latex
 from rewrite_engine.printing.mathml import mathml
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
 
-MAX_FUNCTIONS, MAX_TOLD = 20, 4  # in the table; with formulas and rules
-MAX_RULES = 12
-MAX_TERM = 120  # characters of a term before and after
-MAX_CHARACTERS, MAX_NODES = 800, 60  # of a formula
+MAX_OPEN_FUNCTIONS = 1  # reports on more functions are folded
+FOLDED_LINES = 28  # that count for a folded part, so that four functions are shown
+MAX_TERM_CHARACTERS = 120  # of a term before and after
+MAX_FORMULA_CHARACTERS, MAX_FORMULA_NODES = 800, 60
 MAX_PAGE_BYTES = 1 << 21
-HEADS = ("", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values")
-BAD = "color:#d0342c;font-weight:bold"
+COLOURS = {"red": "#d0342c", "yellow": "#b7791f"}  # of what deserves attention
+
+
+class HtmlLayout:
+    """What writers of blocks ask of a page: it is wide, and parts scroll or are folded."""
+
+    width = 160
+
+    def height(self, blocks: Iterable[Block]) -> int:
+        """Return how many lines blocks take: only parts with a title count."""
+        return FOLDED_LINES * sum(isinstance(one, Section) and bool(one.title) for one in blocks)
 
 
 def report_as_html(report: Report) -> str:
     """Return what a notebook shows of a report."""
-    functions = report.functions
-    parts = [bold(headline(report))]
-    parts += [f'<div style="{BAD}">{escape(text)}</div>' for text in failures(report)]
-    if not functions:
-        return whole(*parts)
-    rows = (_row(f) for f in functions)
-    parts.append(table(HEADS, first(rows, len(functions), MAX_FUNCTIONS)))
-    for f in functions[:MAX_TOLD]:
-        title = f"{f.record.index}. {f.name}: what happened"
-        parts.append(folded(title, "".join(_function(f)), is_open=len(functions) == 1))
-    parts += [folded("The report as text", code(report.text())), _page(report)]
+    blocks = report_blocks(report, ReportOptions(), HtmlLayout())
+    parts = list(as_html(blocks, is_open=len(report.functions) <= MAX_OPEN_FUNCTIONS))
+    if report.functions:
+        parts += [folded("The report as text", code(report.text())), _page(report)]
     return whole(*parts)
 
 
-def _row(f: FunctionReport) -> list[str]:
-    """The line of a function in the table."""
-    verdict, nodes = verdict_text(f), (f.cost_before.nodes, f.cost_after.nodes)
-    texts = [f.record.index, f.name, place(f.record.place, short=True), arrow(*map(str, nodes))]
-    texts += [len(f.steps), amounts(f, "flops"), amounts(f, "bytes")]
-    style = "" if f.check.ok else f' style="{BAD}"'
-    return [*[escape(str(text)) for text in texts], f"<span{style}>{escape(verdict)}</span>"]
+def as_html(blocks: Iterable[Block], is_open: bool = True) -> Iterator[str]:
+    """Yield blocks as HTML; consecutive firings as one table. is_open: unfold parts."""
+    for kind, some in groupby(blocks, key=type):
+        if kind is FiringBlock:
+            yield table(("", "before", "", "after", "rule"), map(_terms, some), numbers=1)
+            continue
+        for block in some:
+            yield _html(block, is_open)
 
 
-def _function(f: FunctionReport) -> Iterator[str]:
-    """A function before and after, and what came between."""
-    for title, fgraph in (("as written", f.record.before), ("rewritten", f.record.after)):
-        formula = mathml(latex(fgraph, MAX_CHARACTERS, MAX_NODES), annotated=False)
-        yield faint(f"{title}, {plural(len(fgraph), 'node')}") + scrolled(formula, short=True)
-    ranked = sorted(f.families, key=lambda one: one.weight, reverse=True)
-    ranked = [one for one in ranked if one.kind == "rule"]
-    if ranked:
-        rows = (_rule(one) for one in ranked[:MAX_RULES])
-        yield table(("", "before", "", "after", "rule"), rows, numbers=1)
-    for text in [*besides(f, ranked[MAX_RULES:]), *_end(f)]:
-        yield faint(text.strip())
+@singledispatch
+def _html(block: Any, is_open: bool) -> str:
+    raise TypeError(f"{block!r} is no block")
 
 
-def _rule(one: Family) -> list[str]:
-    """The firings of a rule, the first one as an example."""
-    change = one.steps[0].change
+@_html.register
+def _(block: Paragraph, is_open: bool) -> str:
+    if "bold" in block.style and not block.indent:
+        return _styled(bold(block.text), block.style)
+    return _styled(faint(" ".join(block.text.split())), block.style) if block.text else ""
+
+
+@_html.register
+def _(block: Heading, is_open: bool) -> str:
+    return ""  # (the section around it has the title)
+
+
+@_html.register
+def _(block: CodeLine, is_open: bool) -> str:
+    return code(block.text)
+
+
+@_html.register
+def _(block: TableBlock, is_open: bool) -> str:
+    rows = ([_styled(escape(cell.text), cell.style, "span") for cell in row] for row in block.rows)
+    return table([title for title, _ in block.columns], rows)
+
+
+@_html.register
+def _(block: Counts, is_open: bool) -> str:
+    return code(TextLayout.plain(HtmlLayout.width).text([block]))
+
+
+@_html.register
+def _(block: Formulas, is_open: bool) -> str:
+    text = code("\n".join(block.lines))
+    if block.graph is None:
+        return text
+    formula = latex(block.graph, MAX_FORMULA_CHARACTERS, MAX_FORMULA_NODES)
+    return scrolled(mathml(formula, annotated=False), short=True) + folded("as code", text)
+
+
+@_html.register
+def _(block: Section, is_open: bool) -> str:
+    inside = "".join(as_html(block.blocks))
+    return folded(block.title, inside, is_open) if block.title else inside
+
+
+def _styled(html: str, style: str, tag: str = "div") -> str:
+    """Return HTML in the colour of a style."""
+    colour = next((COLOURS[word] for word in style.split() if word in COLOURS), None)
+    return html if colour is None else f'<{tag} style="color:{colour}">{html}</{tag}>'
+
+
+def _terms(block: Any) -> list[str]:
+    """Return the cells of a firing, or of the firings of a rule."""
+    change = block.change
     sides = [
-        f"<code>{escape(cut(side, MAX_TERM))}</code>" for side in (change.before, change.after)
+        f"<code>{escape(cut(side, MAX_TERM_CHARACTERS))}</code>"
+        for side in (change.before, change.after)
     ]
-    letters = escape(change.where())
+    letters = change.where()
     sides[0] += f"<br>{escape(change.of_graph)}" if change.of_graph else ""
-    sides[0] += f"<br><small>where {letters}</small>" if letters else ""
-    return [f"{len(one.steps)}×", sides[0], "→", sides[1], escape(next(family_notes(one)))]
-
-
-def _end(f: FunctionReport) -> Iterator[str]:
-    """Costs, times, values."""
-    yield f"cost: {cost_line(f)}"
-    yield f"time: {time_line(f)}"
-    yield from values_lines(f)
-    yield from claims_lines(f)
+    sides[0] += f"<br><small>where {escape(letters)}</small>" if letters else ""
+    note = block.notes[0] if block.is_family else " · ".join(block.notes)
+    return [escape(block.number), sides[0], "→", sides[1], escape(note)]
 
 
 def _page(report: Report) -> str:
-    """The page on which firings are replayed, in a frame of its own; nothing is loaded until it is
-    unfolded.
+    """Return the page on which firings are replayed, in a frame of its own; nothing is loaded until
+    it is unfolded.
     """
     text = report.html()
     if len(text) > MAX_PAGE_BYTES:
@@ -114,8 +150,5 @@ def _page(report: Report) -> str:
         f'<iframe srcdoc="{escape(text)}" loading="lazy" sandbox="allow-scripts" title="firings" '
         'style="width:100%;height:640px;border:1px solid #8884;border-radius:6px"></iframe>'
     )
-    return folded(f"Step by step: {_firings(report.functions)}, with the graph", frame)
-
-
-def _firings(functions: Sequence[FunctionReport]) -> str:
-    return plural(sum([len(f.steps) for f in functions]), "firing")
+    firings = plural(sum(len(f.firings) for f in report.functions), "firing")
+    return folded(f"Step by step: {firings}, with the graph", frame)

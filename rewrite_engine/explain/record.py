@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import unwrap
 from os.path import basename
-from typing import Any, NamedTuple
+from typing import Any
 
 from rewrite_engine.compile import Function, observe
 from rewrite_engine.explain.capture import Calls, capture_calls
@@ -40,6 +40,7 @@ from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
+from rewrite_engine.rewrite.trace.records import FailedFunction
 
 #: what drivers do themselves, by its name
 DRIVERS: dict[str, Any] = {
@@ -204,14 +205,6 @@ class FunctionRecord:
         )
 
 
-class FailedFunction(NamedTuple):
-    """A function that did not compile. place: where the user called `function`."""
-
-    name: str
-    place: tuple[str, int] | None
-    error: str
-
-
 class Recorder:
     """An observer of `function` that collects a `FunctionRecord` of each. attempts: also every try
     of a rule (slow). failed: the functions that did not compile.
@@ -225,8 +218,9 @@ class Recorder:
     def on_failure(self, name: str | None, error: BaseException) -> None:
         """Note a function that did not compile."""
         text = f"{type(error).__name__}: {error}".splitlines()[0]
-        where = origin_line(user_origin())
-        self.failed.append(FailedFunction(name or "function", where, text))
+        file, line = origin_line(user_origin()) or (None, None)
+        one = FailedFunction(name=name or "function", file=file, line=line, error=text)
+        self.failed.append(one)
 
     def new_trace(self) -> DetailedTrace:
         """Return the trace for a function that is about to be rewritten."""

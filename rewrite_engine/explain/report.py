@@ -12,10 +12,9 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -25,36 +24,43 @@ from rewrite_engine.errors import InputError, UnknownNameError, refuse_unknown
 from rewrite_engine.explain.became import Fate, Fates
 from rewrite_engine.explain.capture import copied
 from rewrite_engine.explain.diagnosis import find_rule
+from rewrite_engine.explain.lines import json_lines, report_line
 from rewrite_engine.explain.model import FunctionReport
-from rewrite_engine.explain.record import FailedFunction, FunctionRecord, record_of, recording
+from rewrite_engine.explain.record import FunctionRecord, record_of, recording
 from rewrite_engine.explain.suspect import Suspect, suspect
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.graph.traverse import explicit_graph_inputs
-from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import all_rules, known_rules
 from rewrite_engine.rewrite.trace.attempts import Attempt
-from rewrite_engine.rules.pipeline import all_rules, known_rules
+from rewrite_engine.rewrite.trace.records import FailedFunction, Line, from_json
 
-WIDTH = 100
-MOST = 8  # functions that an error names
+WIDTH = 100  # columns of a report as text
+MAX_NAMED_FUNCTIONS = 8  # in an error
+AS_IT_IS = "as it is"  # title of a report that was not read from a file
 
 
 class Report:
     """Report on some functions. `str` gives the text at 100 columns; `text` takes options.
 
     functions: one `FunctionReport` each, in the order in which they were compiled. failed: those
-    that were not compiled, since there was an error.
+    that were not compiled, since there was an error. title: its name in a comparison.
     """
 
     def __init__(
-        self, records: Sequence[FunctionRecord], failed: Sequence[FailedFunction] = ()
+        self,
+        records: Sequence[FunctionRecord],
+        failed: Sequence[FailedFunction] = (),
+        title: str = AS_IT_IS,
     ) -> None:
         self.functions = [FunctionReport(record) for record in records]
         self.failed = list(failed)
+        self.title = title
+        self.about = report_line(self.failed)
 
     @classmethod
     def of(cls, functions: Sequence[FunctionReport]) -> Report:
@@ -63,10 +69,36 @@ class Report:
         report.functions = list(functions)
         return report
 
+    @classmethod
+    def read(cls, path: str) -> Report:
+        """Read the report that `--json` wrote to a file. Raises `InputError` and `OSError`."""
+        text = Path(path).read_text(encoding="utf-8")
+        return cls.of_lines(text.splitlines(), Path(path).name)
+
+    @classmethod
+    def of_lines(cls, lines: Iterable[str], title: str) -> Report:
+        """Make a report from its JSON lines. It has no recorded compilations, and can be printed
+        and compared, but not asked. Raises `InputError` for other text.
+        """
+        found: dict[tuple[Any, Any], list[Any]] = {}
+        for line in _records(lines, title):
+            found.setdefault((line.kind, line.function_index), []).append(line)
+        numbers = [number for kind, number in found if kind == "function"]
+        graphs = [number for kind, number in found if kind == "graph"]
+        if ("report", None) not in found or numbers != graphs:
+            raise InputError(f"{title} is no complete report: write it with --json, without --rule")
+        report = cls([], title=title)
+        report.about = found["report", None][0]
+        report.failed = report.about.failed
+        for n in numbers:
+            kinds = [found.get((kind, n), []) for kind in ("firing", "phase", "graph")]
+            report.functions.append(FunctionReport.of_lines(found["function", n][0], *kinds))
+        return report
+
     @property
     def ok(self) -> bool:
         """Whether no values disagree, and all claims and declarations are true."""
-        return all(f.check.ok for f in self.functions)
+        return all(f.is_right for f in self.functions)
 
     def select(self, name: str | None) -> Report:
         """Return a report on the functions of a name, or the one with a number. Raises
@@ -74,21 +106,20 @@ class Report:
         """
         if name is None:
             return self
-        chosen = [
-            f for f in self.functions if name in (f.record.function_name, str(f.record.index))
-        ]
+        chosen = [f for f in self.functions if name in (f.own_name, str(f.index))]
         if not chosen:
-            names = ", ".join(f"{f.record.index} {f.name}" for f in self.functions) or "none"
+            names = ", ".join(f"{f.index} {f.name}" for f in self.functions) or "none"
             raise UnknownNameError(f"no function {name!r} was compiled; there are: {names}")
         return Report.of(chosen)
 
     def text(self, width: int = WIDTH, **options: Any) -> str:
         """Return the report as plain text. options: the fields of `show.ReportOptions`."""
-        from rewrite_engine.explain.show import Printer, ReportOptions, console_for
+        from rewrite_engine.explain.layout import TextLayout
+        from rewrite_engine.explain.show import ReportOptions, report_blocks
 
-        out = StringIO()
-        Printer(console_for(out, width, plain=True), ReportOptions(**options)).report(self)
-        return out.getvalue()
+        shown = ReportOptions(**options)
+        layout = TextLayout.plain(width, shown.full)
+        return layout.text(report_blocks(self, shown, layout))
 
     def __str__(self) -> str:
         return self.text()
@@ -98,7 +129,6 @@ class Report:
 
     def html(self, file: Any = None) -> str:
         """Return the page that replays firings, as `--html` does. file: a path to write it to."""
-        from rewrite_engine.explain.lines import json_lines
         from rewrite_engine.explain.page import page
 
         text = page(json_lines(self, tries=lambda attempt: False))
@@ -136,13 +166,15 @@ class Report:
             found += [(f, answer(node)) for node in nodes]
         if errors and not found:
             names = list(dict.fromkeys(f.name for f in self.functions))
-            others = f" (nor in {', '.join(names[1:MOST])})" if len(names) > 1 else ""
+            others = (
+                f" (nor in {', '.join(names[1:MAX_NAMED_FUNCTIONS])})" if len(names) > 1 else ""
+            )
             raise UnknownNameError(f"{errors[0]}{others}")
         return found
 
     def suspects(self) -> list[tuple[FunctionReport, Suspect]]:
         """Find the firing that made values disagree, for each function whose values do (or all)."""
-        wrong = [f for f in self.functions if f.check.verdict is Verdict.DISAGREE]
+        wrong = [f for f in self.functions if f.about.verdict == "disagree"]
         return [(f, suspect(f)) for f in wrong or self.functions]
 
     def why_not(self, rule: Rule | str) -> list[tuple[FunctionReport, NotFired]]:
@@ -174,8 +206,9 @@ class Report:
     @property
     def rules(self) -> RuleSet:
         """All known rules: those that fired, those of the functions' modes, the shipped ones."""
-        fired = [s.rule for f in self.functions for s in f.steps if isinstance(s.rule, Rule)]
-        modes = dict.fromkeys(f.record.mode for f in self.functions)
+        live = [f for f in self.functions if not f.is_saved]
+        fired = [s.rule for f in live for s in f.steps if isinstance(s.rule, Rule)]
+        modes = dict.fromkeys(f.record.mode for f in live)
         found: dict[str, Rule] = {}
         equations = known_rules(Query().including("saturate"))
         for rules in (fired, *(mode.rules for mode in modes), all_rules(), equations):
@@ -185,8 +218,27 @@ class Report:
 
     def rule_names(self) -> frozenset[str]:
         """Return all names that firings can be selected by."""
-        fired = {step.rule_name for f in self.functions for step in f.steps}
+        live = [f for f in self.functions if not f.is_saved]
+        fired = {step.rule_name for f in live for step in f.steps}
+        saved = [firing for f in self.functions if f.is_saved for firing in f.firings]
+        fired |= {name for firing in saved for name in (firing.rule, *firing.tags)}
         return self.rules.names | fired | {name.rpartition("/")[2] for name in fired}
+
+
+def is_saved(name: str) -> bool:
+    """Return whether a name is that of a saved report."""
+    return name.endswith((".json", ".jsonl"))
+
+
+def _records(lines: Iterable[str], title: str) -> Iterator[Line]:
+    """Read the lines of a report. Raises `InputError` for a line that is none."""
+    for number, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        try:
+            yield from_json(text)
+        except (ValueError, TypeError, KeyError) as error:
+            raise InputError(f"{title}, line {number} is no line of a report: {error!r}") from None
 
 
 def is_about(attempt: Attempt, what: str) -> bool:

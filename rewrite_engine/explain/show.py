@@ -1,30 +1,37 @@
-"""The report as text: a summary of all functions, then each one in full. Readable without colours,
-at any width.
+"""The report as blocks (`blocks.py`): a summary of all functions, then each one in full.
 
 What is shown of a function, in order: where it was compiled, its inputs, the graph as it was built,
-what fired (by phase), the rewritten graph, cost, time, and whether the values agree. All that is
-told is in `model.py`; how it is put into words, in `phrase.py`; tables: `tables.py`; answers to
-questions: `answer.py`.
+what fired (by phase), the rewritten graph, cost, time, and whether the values agree. Everything
+comes from the records in `model.py`; `phrase.py` puts it into words.
 """
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.rule import Rule as Line
-from rich.text import Text
-
 from rewrite_engine.errors import UnknownNameError, did_you_mean, plural
+from rewrite_engine.explain.blocks import (
+    Block,
+    CodeLine,
+    Counts,
+    FiringBlock,
+    Formulas,
+    Heading,
+    Layout,
+    Paragraph,
+    Section,
+    TableBlock,
+    TableCell,
+    label,
+)
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import (
-    GRAPH,
     STYLES,
+    amounts,
     arrow,
     assumptions,
     besides,
@@ -33,38 +40,35 @@ from rewrite_engine.explain.phrase import (
     describe_inputs,
     failures,
     family_notes,
+    firing_notes,
     graph_lines,
-    has_loops,
     headline,
-    place,
-    source_of,
+    loops_of,
+    phase_text,
+    taken_back_text,
     time_line,
     values_lines,
+    verdict_text,
 )
-from rewrite_engine.explain.record import RecordedFiring
+from rewrite_engine.explain.place import place_text, source_text
 from rewrite_engine.explain.story import Family
-from rewrite_engine.explain.tables import alike, numbers_of, rule_times, summary, times_of
-from rewrite_engine.explain.term import Change, cut
-from rewrite_engine.link.compare import Verdict
-from rewrite_engine.rewrite.result import Result
+from rewrite_engine.explain.term import Change
+from rewrite_engine.printing import debugprint
+from rewrite_engine.rewrite.trace.records import FiringLine, PhaseLine
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
 
-FIRINGS = 100  # of a phase, unless everything is asked for
-REPORT = 118  # lines of a report, unless more is asked for
-FEW = 20  # firings that are told one by one
-RANKED = 12  # families of firings that are told of
-HEAD, STORY, END = 12, 40, 16  # lines of the parts of a function
-ARROW = " → "
-WORD = re.compile(r"[A-Za-z_]\w*")
-LEAST_GRAPH, MOST_GRAPH = 8, 22  # lines of a graph, where there is little room, and much
-LEAST_LOOPS, MOST_LOOPS = 6, 16  # lines of the graphs inside ops
-LOUD = 6  # functions that are not shown, of which there is something to say
-SUMMARY = 20  # functions in the table
-LETTERS = 6  # that are defined below a firing
-SIDE = 3  # lines of one side of a firing
-MARGIN = 5  # columns before what belongs to a firing
+MAX_PHASE_FIRINGS = 100  # of a phase, unless everything is requested
+MAX_REPORT_LINES = 118  # unless more is requested
+MAX_LISTED_FIRINGS = 20  # that are listed one by one
+MAX_FAMILIES = 12  # of firings that have a line
+HEAD_LINES, STORY_LINES, END_LINES = 12, 40, 16  # of the parts of a function
+MIN_GRAPH_LINES, MAX_GRAPH_LINES = 8, 22  # of a graph, if there is little room, and much
+MIN_LOOP_LINES, MAX_LOOP_LINES = 6, 16  # of the graphs inside ops
+MAX_REMARKS = 6  # on functions that are not shown
+MAX_SUMMARY_ROWS = 20  # functions in the table
+PLACE_COLUMNS = 96  # width of a report that has room for the places of functions
 SECOND, SECOND_MEANS = "second(", "second(a, b) is b in the shape of a"
 FOLDED = (
     "Each line is one rule: how often it fired, its first firing as an example, and what it saved "
@@ -90,440 +94,340 @@ class ReportOptions:
     phase: str | None = None
     rule: str | None = None
 
-    def wants(self, step: RecordedFiring) -> bool:
+    def wants(self, firing: FiringLine) -> bool:
         """Return whether a firing is shown."""
-        if self.phase is not None and self.phase not in (step.phase, step.phase.split(" in ")[0]):
+        if self.phase is not None and self.phase not in (firing.phase, outer(firing.phase)):
             return False
-        return self.rule is None or self.rule in names_of(step)
+        return self.rule is None or self.rule in names_of(firing)
 
     def lists(self, f: FunctionReport) -> bool:
         """Return whether firings are listed one by one."""
         asked = self.full or self.firings or self.phase is not None or self.rule is not None
-        return asked or len(f.steps) <= FEW
+        return asked or len(f.firings) <= MAX_LISTED_FIRINGS
 
     def about(self, f: FunctionReport) -> bool:
         """Return whether a function is shown: it has one of the selected firings, if any are."""
         everything = self.rule is self.phase is None
-        return everything or any(self.wants(step) for step in f.steps)
+        return everything or any(map(self.wants, f.firings))
 
 
-def names_of(step: RecordedFiring) -> frozenset[str]:
-    """Everything a firing can be selected by: the names and tags of its rule."""
-    name = step.rule_name
-    return frozenset(getattr(step.rule, "names", ())) | {name, name.rpartition("/")[2]}
+def outer(phase: str) -> str:
+    """Return the name of a phase without the op in whose graph it ran."""
+    return phase.partition(" in ")[0]
 
 
-def of_one_op(steps: Sequence[RecordedFiring]) -> list[list[RecordedFiring]]:
-    """Firings in their order, those together that one rule made of one op one after the other: for
-    each output of it one.
-    """
-    found: list[list[RecordedFiring]] = []
-    for step in steps:
-        before = found[-1][-1] if found else None
-        together = before is not None and (before.node, before.number) == (
-            step.node, step.number - 1,
-        )  # fmt: skip
-        if together and before is not None and before.rule_name == step.rule_name:
-            found[-1].append(step)
+def names_of(firing: FiringLine) -> frozenset[str]:
+    """Return everything a firing can be selected by: the names and tags of its rule."""
+    return frozenset({firing.rule, firing.rule.rpartition("/")[2], *firing.tags})
+
+
+def of_one_op(firings: Iterable[FiringLine]) -> list[list[FiringLine]]:
+    """Group firings that one rule made of one op one after the other, one for each output."""
+    found: list[list[FiringLine]] = []
+    for firing in firings:
+        if firing.same_node and found and found[-1][-1].number == firing.number - 1:
+            found[-1].append(firing)
         else:
-            found.append([step])
+            found.append([firing])
     return found
 
 
-def _short(change: Change, width: int) -> str:
-    """Both sides in one line, each cut if it has to be."""
-    if len(change.term) <= width or change.term == change.after:
-        return cut(change.term, width)
-    half = (width - len(ARROW)) // 2
-    right = max(half, width - len(ARROW) - len(change.before))
-    left = max(half, width - len(ARROW) - len(change.after))
-    return cut(change.before, left) + ARROW + cut(change.after, right)
+# --- the report ----------------------------------------------------------------------------------
 
 
-def _hidden(change: Change) -> str:
-    """What the first letter stands for that the right side has no more: it is what the rule went
-    by.
-    """
-    words = set(WORD.findall(change.after))
-    gone = [f"{name} = {text}" for name, text in change.letters if name not in words]
-    return gone[0] if gone else ""
+def report_blocks(report: Report, options: ReportOptions, layout: Layout) -> Iterator[Block]:
+    """Yield a whole report, in at most `MAX_REPORT_LINES` lines unless the options ask for more."""
+    yield Paragraph(headline(report), "bold")
+    failed = list(failures(report))
+    for text in failed if options.full else failed[:MAX_REMARKS]:
+        yield Paragraph(text, "bold red", hang=2)
+    left = len(failed) - MAX_REMARKS
+    if left > 0 and not options.full:
+        yield Paragraph(f"… {left} more failed; --full shows them", "bold red")
+    if not report.functions:
+        return
+    table = summary(report, layout.width, None if options.full else MAX_SUMMARY_ROWS)
+    yield table
+    used = 6 + layout.height([table]) + min(len(failed), MAX_REMARKS + 1)
+    yield from _functions(report, options, layout, used)
 
 
-def console_for(file: Any = None, width: int | None = None, plain: bool = False) -> Console:
-    """A console that prints what it is given: no markup, no highlighting, no emoji; in notebooks
-    text, not an output for each line. plain: without colours, whatever the environment says.
-    """
-    colours: Any = None if plain else "auto"
-    return Console(
-        file=file, width=width, color_system=colours, markup=False, highlight=False, emoji=False,
-        force_jupyter=False,
-    )  # fmt: skip
-
-
-class Printer:
-    """Printer of reports to a console."""
-
-    def __init__(self, console: Console, options: ReportOptions | None = None) -> None:
-        self.console = console
-        self.options = options or ReportOptions()
-        self.explained = False  # whether the legend was printed
-
-    # --- lines -----------------------------------------------------------------------------------
-
-    def put(self, text: str = "", style: str = "", indent: int = 0, hang: int = 0) -> None:
-        """Print a paragraph, wrapped to the width; its other lines are indented by `hang` more."""
-        for line in self.wrapped(text, indent, hang):
-            self.console.print(Text(line, style=style), soft_wrap=True)
-
-    def wrapped(self, text: str, indent: int, hang: int) -> list[str]:
-        """The lines of a paragraph."""
-        space = " " * indent
-        width = max(self.console.width, indent + hang + 20)
-        if len(text) + indent <= width:
-            return [space + text]
-        more = space + " " * hang
-        return textwrap.wrap(
-            text, width, initial_indent=space, subsequent_indent=more, break_on_hyphens=False,
-            drop_whitespace=True,
-        )  # fmt: skip
-
-    def heading(self, text: str) -> None:
-        """A line across the page with a title in it."""
-        self.console.print()
-        self.console.print(Line(Text(text, style="bold"), align="left", characters="─"))
-
-    def label(self, name: str, text: str, style: str = "") -> None:
-        """`name   text`, the text hanging."""
-        self.put(f"{name:<9} {text}", style, hang=10)
-
-    # --- the report ------------------------------------------------------------------------------
-
-    def report(self, report: Report) -> None:
-        """Print everything, in at most `REPORT` lines unless the options ask for more."""
-        self.put(headline(report), "bold")
-        failed = list(failures(report))
-        for text in failed if self.options.full else failed[:LOUD]:
-            self.put(text, "bold red", hang=2)
-        if len(failed) > LOUD and not self.options.full:
-            self.put(f"… {len(failed) - LOUD} more failed; --full shows them", "bold red")
-        if not report.functions:
-            return
-        full = self.options.full
-        most = None if full else SUMMARY
-        table = summary(report, self.console.width, most)
-        lines = self.captured(lambda: self.console.print(table))
-        self.raw(lines)
-        used = 6 + len(lines) + min(len(failed), LOUD + 1)
-        shown = [f for f in report.functions if self.options.about(f)]
-        left = []
-        for f in shown:
-            lines = self.function_lines(f, REPORT - used if f is shown[0] else REPORT)
-            whole = full or self.options.firings or used + len(lines) <= REPORT
-            if whole or f is shown[0]:
-                self.raw(lines)
-                used += len(lines)
-            else:
-                left.append(f)
-        self.others("--function NAME shows one of", left)
-        for f in [f for f in left if f.check.verdict > Verdict.AGREE or not f.check.ok][:LOUD]:
-            told = values_lines(f) if f.check.verdict > Verdict.AGREE else claims_lines(f)
-            first = [line.strip() for line in told][:2][-1]
-            self.put(f"{f.name}: {first}", STYLES.get(f.check.verdict, ""), hang=2)
-        others = [f for f in report.functions if f not in shown]
-        self.others("without any of the selected firings", others)
-
-    def others(self, why: str, functions: list[FunctionReport]) -> None:
-        """Functions that are not shown."""
-        if not functions:
-            return
-        self.heading("not shown")
-        names = [
-            f"{numbers_of(some)} {some[0].name}{times_of(some)}"
-            for some in alike(functions, lambda f: f.name)
-        ]
-        more = f", … {len(names) - SUMMARY} more" if len(names) > SUMMARY else ""
-        self.put(f"{why}: {', '.join(names[:SUMMARY])}{more}", hang=2)
-
-    def captured(self, tell: Callable[[], None]) -> list[str]:
-        """What is printed, line by line."""
-        with self.console.capture() as found:
-            tell()
-        return found.get().splitlines()
-
-    def raw(self, lines: Sequence[str]) -> None:
-        """Print lines that are laid out already."""
-        for line in lines:
-            self.console.print(Text.from_ansi(line), soft_wrap=True)
-
-    def section(self, most: int, tell: Callable[[], None]) -> list[str]:
-        """The lines of a part of what is told of a function, cut where there are many."""
-        lines = self.captured(tell)
-        if self.options.full or len(lines) <= most:
-            return lines
-        more = f"  … {len(lines) - most + 1} more lines; --full shows them"
-        return [*lines[: most - 1], more]
-
-    def function(self, f: FunctionReport) -> None:
-        """Print the report on one function."""
-        self.raw(self.function_lines(f))
-
-    def function_lines(self, f: FunctionReport, room: int = REPORT) -> list[str]:
-        """All that is told of a function, line by line; the graphs are cut to what room is left."""
-        head = self.section(HEAD, lambda: self.head(f))
-        if self.options.lists(f):
-            firings = self.captured(lambda: self.firings(f))
+def _functions(
+    report: Report, options: ReportOptions, layout: Layout, used: int
+) -> Iterator[Block]:
+    """Yield the functions that have room, and name the others."""
+    shown = [f for f in report.functions if options.about(f)]
+    left, has_legend = [], False
+    for f in shown:
+        first = f is shown[0]
+        room = MAX_REPORT_LINES - used if first else MAX_REPORT_LINES
+        section = function_section(f, options, layout, room, has_legend)
+        height = layout.height([section])
+        if first or options.full or options.firings or used + height <= MAX_REPORT_LINES:
+            yield section
+            used += height
+            has_legend |= options.lists(f) and any(map(options.wants, f.firings))
         else:
-            firings = self.section(STORY, lambda: self.story(f))
-        end = self.section(END if f.check.ok else 2 * END, lambda: self.end(f))
-        left = (room - len(head) - len(firings) - len(end)) // 2
-        built, rewritten = self.graph_section(f, False, left), self.graph_section(f, True, left)
-        return [*head, *built, *firings, *rewritten, *end]
-
-    def head(self, f: FunctionReport) -> None:
-        """Where a function was compiled, and its inputs."""
-        self.heading(f"{f.record.index}. {f.name}")
-        self.label("compiled", f"{place(f.record.place)}  {source_of(f.record.place)}".rstrip())
-        for name, text in describe_inputs(f):
-            self.label(name, text)
-
-    def end(self, f: FunctionReport) -> None:
-        """Costs, times, assumptions, values."""
-        self.put()
-        self.label("cost", cost_line(f))
-        self.label("time", time_line(f))
-        if f.record.runs:
-            self.label("runs", f.record.runs)
-        if self.options.full and f.phases:
-            self.put()
-            self.console.print(rule_times(f.phases, self.console.width))
-        self.label("assumes", assumptions(f))
-        style = STYLES.get(f.check.verdict, "green")
-        for line in values_lines(f):
-            self.put(line, style, hang=10)
-        style = "bold red" if f.check.claims.untrue else "green"
-        for line in claims_lines(f):
-            self.put(line, style, hang=10)
-
-    def graph_section(self, f: FunctionReport, after: bool, room: int) -> list[str]:
-        """The lines of a graph; loops come first, and get room first."""
-        loops = max(LEAST_LOOPS, min(room - LEAST_GRAPH, MOST_LOOPS)) if has_loops(f, after) else 0
-        most = max(LEAST_GRAPH, min(room - loops, MOST_GRAPH))
-        return self.section(most + loops, lambda: self.graph(f, after, most, loops))
-
-    def graph(self, f: FunctionReport, after: bool, most: int, loops: int) -> None:
-        """A graph, cut if it has more than `most` lines, and `loops` of graphs inside ops."""
-        if not self.options.graphs:
-            return
-        fgraph = f.record.after if after else f.record.before
-        self.put()
-        title = "rewritten" if after else "as built"
-        self.put(f"The graph {title}: {plural(len(fgraph), 'node')}", "bold cyan")
-        full, has_second = self.options.full, False
-        width = self.console.width
-        for line in graph_lines(f, after, self.options.tree, full, most - 3, width, loops):
-            if self.options.tree:
-                self.console.print(Text("  " + line), soft_wrap=True)
-            else:
-                self.put(line if full else cut(line, GRAPH * (width - 12)), indent=2, hang=6)
-            has_second |= SECOND in line
-        if has_second and after:
-            self.put(SECOND_MEANS, "dim", indent=2)
-
-    # --- the story -------------------------------------------------------------------------------
-
-    def story(self, f: FunctionReport) -> None:
-        """Many firings: those that mattered most, by rule, and how many others there were."""
-        rules = len({step.rule_name for step in f.steps})
-        merged = sum(f.merged.values())
-        self.put()
-        text = f"What happened: {plural(len(f.steps), 'firing')} of {plural(rules, 'rule')}"
-        text += f"; {plural(merged, 'equal node')} merged" if merged > 0 else ""
-        self.put(text, "bold cyan")
-        self.put(FOLDED, "dim", indent=2)
-        ranked = sorted(f.families, key=lambda one: one.weight, reverse=True)
-        ranked = [one for one in ranked if one.kind == "rule"]
-        for one in ranked[:RANKED]:
-            self.family(one)
-        for text in besides(f, ranked[RANKED:]):
-            self.put(text, indent=2, hang=4)
-
-    def family(self, one: Family) -> None:
-        """The firings of a rule in one line if they fit, with the rule behind."""
-        number = f"{len(of_one_op(one.steps))}× ".rjust(MARGIN + 1)
-        change, width = one.steps[0].change, self.console.width
-        text, defined = _short(change, width - len(number)), _hidden(change)
-        if change.of_graph:  # its operands do not show what was done
-            text, defined = cut(change.of_graph, width - len(number)), ""
-        for note in family_notes(one):  # the longest that fits into a line
-            if len(text) + len(number) + len(note) + 2 <= width and not defined:
-                self.spread(number, Text(text), note)
-                return
-            if len(note) <= width - MARGIN:
-                break
-        self.console.print(Text(number + text), soft_wrap=True)
-        note, start = cut(note, width - MARGIN), " " * (MARGIN + 1)
-        if defined and len(start) + len(defined) + len(note) + 2 > width:
-            room = width - len(start)
-            self.console.print(Text(start + cut(defined, room), style="dim"), soft_wrap=True)
-            defined = ""
-        line = start + defined + note.rjust(width - len(start) - len(defined))
-        self.console.print(
-            Text(line if defined else note.rjust(width), style="dim"), soft_wrap=True
-        )
-
-    # --- firings ---------------------------------------------------------------------------------
-
-    def firings(self, f: FunctionReport) -> None:
-        """The firings by phase."""
-        total, shown = len(f.steps), sum(map(self.options.wants, f.steps))
-        selected = "" if shown == total else f" ({shown} of them shown)"
-        merged = f.merged["build"]
-        built = f"; {plural(merged, 'equal node')} merged while it was built" if merged > 0 else ""
-        self.put()
-        self.put(f"What happened: {plural(total, 'firing')}{selected}{built}", "bold cyan")
-        if shown and not self.explained:
-            self.explained = True
-            self.put(LEGEND, "dim", indent=2)
-        for stretch in f.stretches:
-            steps = [step for step in stretch.steps if self.options.wants(step)]
-            if steps:
-                self.phase(stretch.phase, steps, stretch.result)
-        busy = set()
-        for result in f.phases:
-            if result.taken_back:
-                self.put(_back_text(result), "yellow", indent=2, hang=2)
-            if result.firings or result.merged or result.taken_back or result.place:
-                busy.add(result.name)
-        idle = dict.fromkeys(result.name for result in f.phases if result.name not in busy)
-        if idle and shown == total:
-            self.put(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)
-
-    def phase(self, name: str, steps: list[RecordedFiring], result: Result | None) -> None:
-        """The firings of one phase. A rule that is behind all of several is named once."""
-        same = len(steps) > 1 and len({step.rule_name for step in steps}) == 1
-        text = f"{name}: {_phase_text(result)}"
-        if same:
-            text += f"; all by {steps[0].rule_name}, {place(steps[0].rule_where)}"
-        self.put(text, "cyan", indent=2, hang=2)
-        shown = steps if self.options.full else steps[:FIRINGS]
-        self.each(shown, same)
-        counts = Counter(step.rule_name for step in steps[len(shown) :])
-        if counts:
-            most = ", ".join(f"{rule} {n}×" for rule, n in counts.most_common())
-            self.put(f"… {counts.total()} more, --full shows them: {most}", "dim", indent=2, hang=2)
-
-    def each(self, steps: Sequence[RecordedFiring], same_rule: bool = False) -> None:
-        """Firings, those of several outputs of one op as one."""
-        for some in of_one_op(steps):
-            self.firing(some[0], same_rule, some[-1].number)
-
-    def firing(
-        self, step: RecordedFiring, same_rule: bool = False, until: int | None = None
-    ) -> None:
-        """One firing: on one line if it fits, else what the letters stand for below, and the note
-        where there is room for it. until: the last one of several in one go, one for each output.
-        """
-        more = "" if until in (None, step.number) else f"–{until}"
-        number, change = f"#{step.number}{more} ".ljust(MARGIN), step.change
-        term, note = change.term, " · ".join(_notes(step, same_rule))
-        letters = ", ".join(change.definitions)
-        room = self.console.width - len(number) - len(term) - len(note) - 2
-        if len(letters) + 3 <= room or (not letters and room >= 0):
-            gap = "   " if letters else ""
-            self.spread(number, Text.assemble(term, (gap + letters, "dim")), note)
-            return
-        space = " " * (MARGIN + 2)
-        if room >= 0:
-            self.spread(number, Text(term), note)
-        else:
-            self.long_term(number, change)
-        lines = self.defined(change, self.console.width - len(space))
-        last = lines.pop() if lines and room < 0 else ""
-        for line in lines:
-            self.put(line, "dim", indent=len(space), hang=4)
-        if room < 0:
-            self.spread(space, Text(last, "dim"), note)
-
-    def long_term(self, number: str, change: Change) -> None:
-        """A change that fills a line or more: broken at the arrow, if that helps."""
-        parts = [number + change.term]
-        if len(parts[0]) > self.console.width and change.term != change.after:
-            parts = [number + change.before, " " * MARGIN + f"→ {change.after}"]
-        for part in parts:
-            indent = len(part) - len(part.lstrip())
-            if not self.options.full:
-                part = cut(part, SIDE * (self.console.width - MARGIN - 2))
-            for line in self.wrapped(part.lstrip(), indent, MARGIN + 2):
-                self.console.print(Text(line), soft_wrap=True)
-
-    def defined(self, change: Change, width: int) -> list[str]:
-        """What the letters stand for: in one line if it fits, else each in its own, cut."""
-        whole = ", ".join(change.definitions)
-        if len(whole) <= width:
-            return [whole] if whole else []
-        if self.options.full:
-            return change.definitions
-        found = [cut(text, width) for text in change.definitions[:LETTERS]]
-        left = len(change.definitions) - LETTERS
-        return (
-            [*found, f"… {plural(left, 'more letter')}; --full shows them"] if left > 0 else found
-        )
-
-    def spread(self, start: str, text: Text, note: str) -> None:
-        """A line with a note at its right end; where both do not fit, the note goes on lines of its
-        own.
-        """
-        width = self.console.width
-        gap = width - len(start) - len(text) - len(note)
-        if gap >= 2:
-            whole = Text.assemble((start, "dim"), text, (" " * gap + note, "dim"))
-            self.console.print(whole, soft_wrap=True)
-            return
-        if len(text):
-            self.put(start + text.plain, hang=len(start) + 2)
-        for line in self.wrapped(note, MARGIN + 2, 2):
-            self.console.print(Text(line.strip().rjust(width), style="dim"), soft_wrap=True)
+            left.append(f)
+    yield from _others("--function NAME shows one of", left)
+    yield from _remarks(left)
+    others = [f for f in report.functions if f not in shown]
+    yield from _others("without any of the selected firings", others)
 
 
-def _phase_text(result: Result | None) -> str:
-    if result is None:
-        return ""
-    merged = f", {plural(result.merged, 'equal node')} merged" if result.merged else ""
-    nodes = f"nodes {arrow(str(result.nodes_before), str(result.nodes_after))}"
-    ms = (result.seconds - result.loading) * 1e3
-    return f"{plural(result.firings, 'firing')}{merged}, {nodes}, {ms:.2f} ms"
+def _remarks(left: Sequence[FunctionReport]) -> Iterator[Block]:
+    """Yield a line for each function that is not shown, and has remarkable values or claims."""
+    remarkable = [f for f in left if f.about.verdict not in AGREEING or not f.is_right]
+    for f in remarkable[:MAX_REMARKS]:
+        texts = values_lines(f) if f.about.verdict not in AGREEING else claims_lines(f)
+        first = [line.strip() for line in texts][:2][-1]
+        yield Paragraph(f"{f.name}: {first}", STYLES.get(f.about.verdict, ""), hang=2)
 
 
-def _back_text(result: Result) -> str:
-    what = f"{plural(result.taken_back, 'firing')} taken back by {result.taken_back_by}"
-    rules = [f"{name} {s.taken_back}×" for name, s in result.rules.items() if s.taken_back]
-    return f"{result.name}: {what}, as if they had never been: {', '.join(rules)}"
+AGREEING = ("identical", "agree")  # verdicts
 
 
-def _notes(step: RecordedFiring, same_rule: bool) -> Iterator[str]:
-    """What stands behind a firing: the rule, its place, the user's line, claim and evidence."""
-    if not same_rule:
-        yield f"{step.rule_name} {place(step.rule_where)}".rstrip()
-    if step.strategy is not None:
-        yield f"in {step.strategy}"
-    if step.change.of_graph:
-        yield step.change.of_graph
-    if step.origin is not None:
-        of = "" if step.forward is None else f", gradient of {place(step.forward, short=True)}"
-        yield place(step.origin, short=True) + of
-    claim = getattr(step.rule, "promise", None)
-    if getattr(claim, "kind", "refines") not in ("exact", "refines"):
-        yield str(claim)
-    for text in step.evidence:
-        yield f"given {text}"
-    if step.conditions:
-        yield f"if {' and '.join(step.conditions)}"
+def _others(why: str, functions: list[FunctionReport]) -> Iterator[Block]:
+    """Yield the names of functions that are not shown."""
+    if not functions:
+        return
+    yield Heading("not shown")
+    names = [
+        f"{numbers_of(some)} {some[0].name}{times_of(some)}"
+        for some in alike(functions, lambda f: f.name)
+    ]
+    left = len(names) - MAX_SUMMARY_ROWS
+    more = f", … {left} more" if left > 0 else ""
+    yield Paragraph(f"{why}: {', '.join(names[:MAX_SUMMARY_ROWS])}{more}", hang=2)
+
+
+# --- the summary ---------------------------------------------------------------------------------
+
+
+def summary(report: Report, width: int, max_rows: int | None = None) -> TableBlock:
+    """Tabulate functions, one a line; with the place of each if there is room."""
+    names = ["", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values"]
+    left = {"function", "compiled at", "values"}
+    is_wide = width >= PLACE_COLUMNS
+    columns = [(n, n not in left) for n in names if is_wide or n != "compiled at"]
+    groups = alike(report.functions, _cells)
+    rows = [_row(some, is_wide) for some in groups[:max_rows]]
+    if len(rows) < len(groups):
+        more = (TableCell(""), TableCell(f"… {len(groups) - len(rows)} more"))
+        rows.append((*more, *[TableCell("")] * (len(columns) - len(more))))
+    return TableBlock(tuple(columns), tuple(rows))
+
+
+def _row(some: Sequence[FunctionReport], is_wide: bool) -> tuple[TableCell, ...]:
+    f = some[0]
+    name, where, nodes, firings, flops, size, verdict = _cells(f)
+    style = STYLES.get(f.about.verdict, "green") if f.is_right else "bold red"
+    texts = [numbers_of(some), name + times_of(some), *([where] if is_wide else [])]
+    cells = map(TableCell, [*texts, nodes, firings, flops, size])
+    return (*cells, TableCell(verdict, style))
+
+
+def _cells(f: FunctionReport) -> tuple[str, ...]:
+    """Return the texts of a function's line in the summary."""
+    a, place = f.about, place_text((f.about.file, f.about.line), short=True)
+    nodes, costs = arrow(str(a.nodes_before), str(a.nodes_after)), map(amounts, (f, f), SIZES)
+    return (f.name, place, nodes, str(len(f.firings)), *costs, verdict_text(f))
+
+
+SIZES = ("flops", "bytes")
+
+
+def alike(
+    functions: Sequence[FunctionReport], key: Callable[[FunctionReport], Any]
+) -> list[list[FunctionReport]]:
+    """Group consecutive functions whose lines are equal."""
+    return [list(some) for _, some in groupby(functions, key)]
+
+
+def numbers_of(some: Sequence[FunctionReport]) -> str:
+    """Return `3`, or `3–7` for several functions."""
+    first, last = some[0].index, some[-1].index
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def times_of(some: Sequence[FunctionReport]) -> str:
+    """Return ` (5×)` for several functions."""
+    return "" if len(some) == 1 else f" ({len(some)}×)"
+
+
+# --- one function --------------------------------------------------------------------------------
+
+
+def function_section(
+    f: FunctionReport,
+    options: ReportOptions,
+    layout: Layout,
+    room: int = MAX_REPORT_LINES,
+    has_legend: bool = False,
+) -> Section:
+    """Return everything on a function; the graphs are cut to the lines that are left."""
+    head = Section((*_head(f),), HEAD_LINES)
+    if options.lists(f):
+        firings = Section((*_firings(f, options, has_legend),))
+    else:
+        firings = Section((*_story(f),), STORY_LINES)
+    end = Section((*_end(f, options),), END_LINES if f.is_right else 2 * END_LINES)
+    left = (room - layout.height([head, firings, end])) // 2
+    built, rewritten = (_graph(f, after, options, layout.width, left) for after in (False, True))
+    return Section((head, built, firings, rewritten, end), title=f"{f.index}. {f.name}")
+
+
+def _head(f: FunctionReport) -> Iterator[Block]:
+    """Yield where a function was compiled, and its inputs."""
+    yield Heading(f"{f.index}. {f.name}")
+    where = f.about.file, f.about.line
+    yield label("compiled", f"{place_text(where)}  {source_text(where)}".rstrip())
+    for name, text in describe_inputs(f):
+        yield label(name, text)
+
+
+def _end(f: FunctionReport, options: ReportOptions) -> Iterator[Block]:
+    """Yield costs, times, assumptions, values."""
+    yield Paragraph()
+    yield label("cost", cost_line(f))
+    yield label("time", time_line(f))
+    if f.about.runs:
+        yield label("runs", f.about.runs)
+    if options.full and f.phases:
+        yield Paragraph()
+        yield Counts(tuple(f.phases))
+    yield label("assumes", assumptions(f))
+    for line in values_lines(f):
+        yield Paragraph(line, STYLES.get(f.about.verdict, "green"), hang=10)
+    for line in claims_lines(f):
+        yield Paragraph(line, "bold red" if f.about.claims.untrue else "green", hang=10)
+
+
+def _graph(
+    f: FunctionReport, after: bool, options: ReportOptions, width: int, room: int
+) -> Section:
+    """Return a graph; loops come first, and get room first."""
+    has_loops = bool(loops_of(f, after))
+    loops = max(MIN_LOOP_LINES, min(room - MIN_GRAPH_LINES, MAX_LOOP_LINES)) if has_loops else 0
+    most = max(MIN_GRAPH_LINES, min(room - loops, MAX_GRAPH_LINES))
+    return Section((*_graph_blocks(f, after, options, width, most, loops),), most + loops)
+
+
+def _graph_blocks(
+    f: FunctionReport, after: bool, options: ReportOptions, width: int, most: int, loops: int
+) -> Iterator[Block]:
+    """Yield a graph, cut if it has more than `most` lines, and `loops` of graphs inside ops."""
+    if not options.graphs:
+        return
+    nodes = f.about.nodes_after if after else f.about.nodes_before
+    title = "rewritten" if after else "as built"
+    yield Paragraph()
+    yield Paragraph(f"The graph {title}: {plural(nodes, 'node')}", "bold cyan")
+    fgraph = None if f.is_saved else f.record.after if after else f.record.before
+    if options.tree and fgraph is not None:
+        lines = str(debugprint(fgraph, file="str")).splitlines()
+        shown = lines if options.full else lines[: most - 3]
+        yield from [CodeLine(line, indent=2) for line in shown]
+        if len(lines) > len(shown):
+            yield CodeLine(f"… {len(lines) - len(shown)} more lines; --full shows them", indent=2)
+        return
+    lines = list(graph_lines(f, after, options.full, most - 3, width, loops))
+    yield Formulas(tuple(lines), fgraph, options.full)
+    if after and any(SECOND in line for line in lines):
+        yield Paragraph(SECOND_MEANS, "dim", indent=2)
+
+
+# --- what happened -------------------------------------------------------------------------------
+
+
+def ranked_families(f: FunctionReport) -> list[Family]:
+    """Return the rules that fired, with their firings, the most important first."""
+    ranked = sorted(f.families, key=lambda one: one.weight, reverse=True)
+    return [one for one in ranked if one.kind == "rule"]
+
+
+def _story(f: FunctionReport) -> Iterator[Block]:
+    """Yield many firings: those that mattered most, by rule, and how many others there were."""
+    rules, merged = len({firing.rule for firing in f.firings}), sum(f.about.merged.values())
+    text = f"What happened: {plural(len(f.firings), 'firing')} of {plural(rules, 'rule')}"
+    text += f"; {plural(merged, 'equal node')} merged" if merged > 0 else ""
+    yield Paragraph()
+    yield Paragraph(text, "bold cyan")
+    yield Paragraph(FOLDED, "dim", indent=2)
+    ranked = ranked_families(f)
+    yield from map(family_block, ranked[:MAX_FAMILIES])
+    for text in besides(f, ranked[MAX_FAMILIES:]):
+        yield Paragraph(text, indent=2, hang=4)
+
+
+def family_block(one: Family) -> FiringBlock:
+    """Return the firings of a rule, the first one as an example."""
+    number, notes = f"{len(of_one_op(one.firings))}×", tuple(family_notes(one))
+    return FiringBlock(number, _change(one.firings[0]), notes, is_family=True)
+
+
+def firing_blocks(firings: Iterable[FiringLine], same_rule: bool = False) -> Iterator[FiringBlock]:
+    """Yield firings, those of several outputs of one op as one."""
+    for some in of_one_op(firings):
+        one, last = some[0], some[-1].number
+        number = f"#{one.number}" + (f"–{last}" if last != one.number else "")
+        yield FiringBlock(number, _change(one), tuple(firing_notes(one, same_rule)))
+
+
+def _change(one: FiringLine) -> Change:
+    letters = tuple(one.letters.items())
+    return Change(str(one.before), str(one.after), letters, of_graph=one.of_graph)
+
+
+def _firings(f: FunctionReport, options: ReportOptions, has_legend: bool) -> Iterator[Block]:
+    """Yield the firings by phase."""
+    total, shown = len(f.firings), sum(map(options.wants, f.firings))
+    selected = "" if shown == total else f" ({shown} of them shown)"
+    merged = f.about.merged["build"]
+    built = f"; {plural(merged, 'equal node')} merged while it was built" if merged > 0 else ""
+    yield Paragraph()
+    yield Paragraph(f"What happened: {plural(total, 'firing')}{selected}{built}", "bold cyan")
+    if shown and not has_legend:
+        yield Paragraph(LEGEND, "dim", indent=2)
+    for stretch in f.stretches:
+        firings = [firing for firing in stretch.firings if options.wants(firing)]
+        if firings:
+            yield from _phase(stretch.phase, firings, stretch.result, options)
+    busy = set()
+    for result in f.phases:
+        if result.taken_back:
+            yield Paragraph(taken_back_text(result), "yellow", indent=2, hang=2)
+        is_inside = " in " in result.phase
+        if result.firings or result.merged or result.taken_back or is_inside:
+            busy.add(result.phase)
+    idle = dict.fromkeys(result.phase for result in f.phases if result.phase not in busy)
+    if idle and shown == total:
+        yield Paragraph(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)
+
+
+def _phase(
+    name: str, firings: list[FiringLine], result: PhaseLine | None, options: ReportOptions
+) -> Iterator[Block]:
+    """Yield the firings of one phase. A rule that is behind all of several is named once."""
+    same = len(firings) > 1 and len({firing.rule for firing in firings}) == 1
+    text = f"{name}: {phase_text(result)}"
+    if same:
+        where = place_text((firings[0].rule_file, firings[0].rule_line))
+        text += f"; all by {firings[0].rule}, {where}"
+    yield Paragraph(text, "cyan", indent=2, hang=2)
+    shown = firings if options.full else firings[:MAX_PHASE_FIRINGS]
+    yield from firing_blocks(shown, same)
+    counts = Counter(firing.rule for firing in firings[len(shown) :])
+    if counts:
+        most = ", ".join(f"{rule} {n}×" for rule, n in counts.most_common())
+        text = f"… {counts.total()} more, --full shows them: {most}"
+        yield Paragraph(text, "dim", indent=2, hang=2)
 
 
 def check_names(report: Report, options: ReportOptions) -> None:
     """Refuse a phase or rule that nothing has. Raises `UnknownNameError`."""
-    done = [phase.name for f in report.functions for phase in f.phases]
-    phases = {*done, *[name.split(" in ")[0] for name in done]}
+    done = [phase.phase for f in report.functions for phase in f.phases]
+    phases = {*done, *map(outer, done)}
     if options.phase is not None and phases and options.phase not in phases:
         raise UnknownNameError(
             f"no phase is called {options.phase!r}; there are {', '.join(sorted(phases))}"

@@ -1,4 +1,4 @@
-"""History of the graphs of a function as data (`graph_records`): all nodes and variables that ever
+"""History of the graphs of a function as records (`graph_lines`): all nodes and variables that ever
 existed, the first state, and the changes of each firing. The page needs this and the firings alone
 (`page.py`).
 """
@@ -9,9 +9,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.place import source_text
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Sizes
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -20,14 +20,25 @@ from rewrite_engine.graph.journal import Leave, Redirect, Restore, State
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.origin import forward_line
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.rewrite.trace.lines import Record, start
+from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.trace.places import Past
+from rewrite_engine.rewrite.trace.records import (
+    ChangedNode,
+    GraphChange,
+    GraphLine,
+    NodeRow,
+    SourceLine,
+    VariableRow,
+)
 from rewrite_engine.terms.print import leaf_text, name_of, which_output
 
+if TYPE_CHECKING:
+    from rewrite_engine.explain.model import FunctionReport
 
-def graph_records(f: FunctionReport) -> Iterator[Record]:
-    """The lines of kind "graph": of the function; of the ops in it that hold graphs, as they are in
-    the end; and of what rules did in graphs of ops.
+
+def graph_lines(f: FunctionReport) -> Iterator[GraphLine]:
+    """Yield the lines of kind "graph": of the function; of the ops in it that hold graphs, as they
+    are in the end; and of what rules did in graphs of ops.
     """
     record = f.record
     pasts, places = record.trace.pasts, dict[int, str]()
@@ -36,14 +47,16 @@ def graph_records(f: FunctionReport) -> Iterator[Record]:
     own = [n for n, past in pasts.items() if past.fgraph is record.after]
     sizes, names = Sizes(f), op_names(inner_ops(held(record.after)))
     if own:
-        yield _History(f, own, sizes, names).record(record.after, None)
+        yield _History(f, own, sizes, names).line(record.after, None)
     else:
         yield _Table(f, sizes, names).of(record.after, None)
+    formula = Formula(record.after.outputs)
+    code = dict(zip(formula.ops, formula.functions(None), strict=True))
     for op, name in names.items():
-        yield _Table(f, sizes, names).of(op.fgraph, name)
+        yield _Table(f, sizes, names).of(op.fgraph, name, code.get(op, ()))
     for n, past in pasts.items():
         if n not in own and places.get(n):
-            yield _History(f, [n], sizes, names).record(past.fgraph, places[n])
+            yield _History(f, [n], sizes, names).line(past.fgraph, places[n])
 
 
 def op_names(ops: Iterable[Any]) -> dict[Any, str]:
@@ -66,29 +79,42 @@ class _Table:
     def __init__(self, f: FunctionReport, sizes: Sizes, names: dict[Any, str]) -> None:
         self.f, self.sizes, self.names = f, sizes, names
         self.numbers: dict[Variable, int] = {}
-        self.variables: list[Record] = []
+        self.variables: list[VariableRow] = []
         self.nodes: dict[Apply, int] = {}
-        self.rows: list[Record] = []
+        self.rows: list[NodeRow] = []
 
-    def of(self, fgraph: Any, inside: str | None) -> Record:
-        """A graph that does not change."""
+    def of(self, fgraph: Any, inside: str | None, code: Sequence[str] = ()) -> GraphLine:
+        """Return the line of a graph that does not change. code: its lines as a function."""
         for node in toposort(fgraph.outputs):
             self.node(node)
         outputs = [self.variable(v) for v in fgraph.outputs]
-        return self.whole(fgraph, None, inside, outputs, [])
+        return self.whole(fgraph, None, inside, outputs, [], code)
 
     def whole(
-        self, fgraph: Any, graph: int | None, inside: str | None, outputs: list[int], changes: Any
-    ) -> Record:
+        self,
+        fgraph: Any,
+        graph: int | None,
+        inside: str | None,
+        outputs: list[int],
+        changes: Any,
+        code: Sequence[str] = (),
+    ) -> GraphLine:
         """The line."""
         inputs = [self.variable(v) for v in fgraph.inputs]
-        numbered = [f"output {i}" for i in range(len(outputs))]
-        names = list(self.f.outputs) if inside is None else numbered
-        return start("graph") | {
-            "graph": graph, "inside": inside, "inputs": inputs, "outputs": outputs,
-            "output_names": names, "variables": self.variables, "nodes": self.rows,
-            "changes": changes,
-        }  # fmt: skip
+        numbered = tuple([f"output {i}" for i in range(len(outputs))])
+        names = self.f.outputs if inside is None else numbered
+        return GraphLine(
+            function=self.f.name, function_index=self.f.index, graph=graph, inside=inside,
+            inputs=inputs, outputs=outputs, output_names=names, variables=self.variables,
+            nodes=self.rows, changes=changes, sources=self.sources(), code=tuple(code),
+        )  # fmt: skip
+
+    def sources(self) -> tuple[SourceLine, ...]:
+        """Return the lines of code that nodes come from, in order."""
+        lines = {line for row in self.rows for line in (row.line, row.forward) if line is not None}
+        return tuple(
+            [SourceLine(file=one[0], line=one[1], text=source_text(one)) for one in sorted(lines)]
+        )
 
     def variable(self, v: Variable) -> int:
         """The number of a variable."""
@@ -101,14 +127,15 @@ class _Table:
         number = self.numbers[v] = len(self.variables)
         kind = "computed" if v.owner is not None else "input"
         shape = self.sizes.of(v)
-        self.variables.append({
-            "text": leaf_text(v) if v.owner is None else which_output(v),
-            "name": name_of(v),
-            "kind": "constant" if isinstance(v, Constant) else kind,
-            "type": str(v.type),
-            "shape": None if shape is None else list(shape),
-            "node": None if v.owner is None else self.nodes[v.owner],
-        })  # fmt: skip
+        row = VariableRow(
+            text=leaf_text(v) if v.owner is None else which_output(v),
+            name=name_of(v),
+            kind="constant" if isinstance(v, Constant) else kind,  # type: ignore[arg-type]
+            type=str(v.type),
+            shape=None if shape is None else list(shape),
+            node=None if v.owner is None else self.nodes[v.owner],
+        )
+        self.variables.append(row)
         return number
 
     def op_text(self, op: Any) -> str:
@@ -125,21 +152,21 @@ class _Table:
             return self.nodes[node]
         inputs, op = self.first(node)
         number = self.nodes[node] = len(self.rows)
-        row: Record = {}
-        self.rows.append(row)
         flops, moved = self.sizes.cost(node, inputs)
-        line, forward = node.where(), forward_line(node.origin)
-        row.update({
-            "op": self.op_text(op),
-            "class": type(op).__name__,
-            "inputs": [self.variable(v) for v in inputs],
-            "outputs": [self.variable(v) for v in node.outputs],
-            "flops": flops,
-            "bytes": moved,
-            "commutative": bool(op.commutative),
-            "line": None if line is None else list(line),
-            "forward": None if forward is None else list(forward),
-        })  # fmt: skip
+        row = NodeRow(
+            op=self.op_text(op),
+            class_=type(op).__name__,
+            inputs=[],
+            outputs=[],
+            flops=flops,
+            bytes=moved,
+            line=node.where(),
+            forward=forward_line(node.origin),
+            commutative=bool(op.commutative),
+        )
+        self.rows.append(row)  # (an input may need further rows)
+        row.inputs = [self.variable(v) for v in inputs]
+        row.outputs = [self.variable(v) for v in node.outputs]
         return number
 
 
@@ -213,39 +240,41 @@ class _History(_Table):
                 return what_is(node, one.begin)
         return node.inputs, node.op
 
-    def record(self, fgraph: FunctionGraph, inside: str | None) -> Record:
+    def line(self, fgraph: FunctionGraph, inside: str | None) -> GraphLine:
         """The line: the first state, and the changes."""
         whole, begin = self.stretches[0], self.stretches[0].begin
         for node in toposort(begin.outputs, (), begin.inputs):
             self.node(node)
         outputs = [self.variable(v) for v in whole.outputs[0]]
-        changes: list[Record] = []
+        changes: list[GraphChange] = []
         for stretch in self.stretches:
             if changes and stretch is not whole:
-                self.told(changes[-1], stretch.set_by[0], stretch.outputs[0])
+                self.note(changes[-1], stretch.set_by[0], stretch.outputs[0])
             elif stretch is not whole:
                 for node, (inputs, op) in stretch.set_by[0].items():
                     row = self.rows[self.node(node)]
-                    row.update(inputs=[self.variable(v) for v in inputs], op=self.op_text(op))
+                    row.inputs, row.op = [self.variable(v) for v in inputs], self.op_text(op)
                 outputs = [self.variable(v) for v in stretch.outputs[0]]
-            told = zip(stretch.steps, stretch.set_by[1:], stretch.outputs[1:], strict=True)
-            for step, changed, out in told:
+            firings = zip(stretch.steps, stretch.set_by[1:], stretch.outputs[1:], strict=True)
+            for step, changed, out in firings:
                 for node in step.makes or ():
                     self.node(node)
-                changes.append({"firing": step.number, "nodes": {}, "outputs": None})
-                changes[-1].update(old=self.variable(step.old), new=self.variable(step.new))
-                self.told(changes[-1], changed, out)
+                old, new = self.variable(step.old), self.variable(step.new)
+                changes.append(GraphChange(
+                    firing=step.number, nodes={}, outputs=None, old=old, new=new, letters={},
+                ))  # fmt: skip
+                self.note(changes[-1], changed, out)
         steps = [step for stretch in self.stretches for step in stretch.steps]
         for step, change in zip(steps, changes, strict=True):
             named = zip(step.change.letters, step.change.stand_ins, strict=True)
             known = [(name, self.numbers.get(v)) for (name, _), v in named]
-            change["letters"] = {name: number for name, number in known if number is not None}
+            change.letters = {name: number for name, number in known if number is not None}
         return self.whole(fgraph, self.graph, inside, outputs, changes)
 
-    def told(self, change: Record, changed: Changes, outputs: Sequence[Variable]) -> None:
+    def note(self, change: GraphChange, changed: Changes, outputs: Sequence[Variable]) -> None:
         """Note what was set in a change."""
         for node, (inputs, op) in changed.items():
-            row = {"inputs": [self.variable(v) for v in inputs], "op": self.op_text(op)}
-            change["nodes"][str(self.node(node))] = row
+            row = ChangedNode(inputs=[self.variable(v) for v in inputs], op=self.op_text(op))
+            change.nodes[str(self.node(node))] = row
         if outputs:
-            change["outputs"] = [self.variable(v) for v in outputs]
+            change.outputs = [self.variable(v) for v in outputs]

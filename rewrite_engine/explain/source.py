@@ -53,8 +53,6 @@ def source_of(options: argparse.Namespace) -> Runnable:
 def _script(options: argparse.Namespace) -> Runnable:
     if options.script is None:
         raise InputError("name a SCRIPT, or say -m MODULE, -c CODE or --expr TERM")
-    if options.script.endswith((".json", ".jsonl")):
-        raise InputError(f"{options.script} is a saved report: compare it, --diff OTHER.json")
     if not Path(options.script).is_file():
         raise InputError(f"there is no script {options.script!r}")
     return Runnable(options.script, options.script, lambda: _file(options.script, options.args))

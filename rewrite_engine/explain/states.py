@@ -13,7 +13,7 @@ from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain.evaluate import walk
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.link.compare import Verdict, compare_values
+from rewrite_engine.judge.compare import Verdict, compare_values
 from rewrite_engine.rewrite.trace.places import Past
 
 

@@ -1,5 +1,5 @@
 """The important ones of many firings: `families` groups firings by rule and phase, with the cost
-that they saved (`savings`). `show.py` prints them.
+that they saved (`savings`). `show.py` describes them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from rewrite_engine.graph.journal import Leave
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rewrite.trace.records import FiringLine, Saving
 from rewrite_engine.tensor.op import TensorOp, resolve
 
 if TYPE_CHECKING:
@@ -22,20 +23,6 @@ if TYPE_CHECKING:
 
 FOLDING = "fold/constant_folding"
 LOOPS = "loops"  # the phase
-
-
-@dataclass(frozen=True, slots=True)
-class Saving:
-    """Saving of one or several firings per call: nodes (also inside ops), floating-point
-    operations, bytes moved. Negative numbers are costs.
-    """
-
-    nodes: int = 0
-    flops: int = 0
-    bytes: int = 0
-
-    def __add__(self, other: Saving) -> Saving:
-        return Saving(self.nodes + other.nodes, self.flops + other.flops, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +34,7 @@ class Family:
     phase: str
     rule: str
     kind: str
-    steps: tuple[RecordedFiring, ...]
+    firings: tuple[FiringLine, ...]
     saved: Saving
 
     @property
@@ -58,15 +45,18 @@ class Family:
     @property
     def is_about_loops(self) -> bool:
         """Whether it changed loops, or other ops that hold graphs, as a whole."""
-        return self.phase == LOOPS or any(step.change.of_graph for step in self.steps)
+        return self.phase == LOOPS or any(firing.of_graph for firing in self.firings)
 
     @property
     def lines(self) -> tuple[tuple[str, int], ...]:
         """The lines of the user whose terms it changed, in the order of files and lines; of
         gradients those of what was differentiated.
         """
-        found = {step.forward or step.origin for step in self.steps}
-        return tuple(sorted(line for line in found if line is not None))
+        found = {
+            (f.forward_file, f.forward_line) if f.forward_file else (f.user_file, f.user_line)
+            for f in self.firings
+        }
+        return tuple(sorted((str(file), int(row or 0)) for file, row in found if file))
 
     @property
     def weight(self) -> tuple[bool, bool, int, int, int]:
@@ -75,17 +65,16 @@ class Family:
         return self.is_safety, self.is_about_loops, own.flops, own.bytes, own.nodes
 
 
-def families(f: FunctionReport) -> tuple[Family, ...]:
-    """Group all firings of a function, in the order of the first ones."""
-    saved = savings(f)
-    found: dict[tuple[str, str], list[RecordedFiring]] = {}
-    for step in f.steps:
-        phase = step.phase.partition(" in ")[0]
-        found.setdefault((phase, step.rule_name), []).append(step)
+def families(firings: Sequence[FiringLine]) -> tuple[Family, ...]:
+    """Group the firings of a function, in the order of the first ones."""
+    found: dict[tuple[str, str], list[FiringLine]] = {}
+    for firing in firings:
+        phase = firing.phase.partition(" in ")[0]
+        found.setdefault((phase, firing.rule), []).append(firing)
     made = []
-    for (phase, rule), steps in found.items():
-        whole = sum([saved.get(step.number, Saving()) for step in steps], Saving())
-        made.append(Family(phase, rule, _kind(rule), tuple(steps), whole))
+    for (phase, rule), some in found.items():
+        saved = sum([one.saved for one in some if one.saved is not None], Saving())
+        made.append(Family(phase, rule, _kind(rule), tuple(some), saved))
     return tuple(made)
 
 
@@ -95,24 +84,45 @@ def _kind(rule: str) -> str:
 
 
 def savings(f: FunctionReport) -> dict[int, Saving]:
-    """Return what each firing saved: the cost of the nodes that left the graph until the next
-    firing, less the cost of the new ones. Only for the function's own graph, with the shapes of
-    the call.
+    """Return what each firing saved per call: the cost of the nodes that left the graph until the
+    next firing, less the cost of the new ones. Shapes are those of the call; inside ops, those that
+    types know, and each step of a loop counts.
     """
     record, sizes = f.record, Sizes(f)
     found: dict[int, Saving] = {}
     for number, past in record.trace.pasts.items():
-        if past.fgraph is not record.after:
-            continue
         steps = [step for step in record.steps if step.graph == number]
+        place = "" if past.fgraph is record.after or not steps else inner_place(steps[0].phase)
+        runs = _runs_of(f, place) if place else 1
         ends = [*[step.at for step in steps[1:]], past.end][: len(steps)]
         for step, end in zip(steps, ends, strict=True):
             entries = past.entries[step.at - past.forgotten : end - past.forgotten]
             came = [(node, node.inputs) for node in _came(step)]
             gone = [(e.node, e.inputs) for e in entries if isinstance(e, Leave)]
             if _kind(step.rule_name) in ("rule", "folding"):
-                found[step.number] = _difference(sizes, came, gone)
+                one = _difference(sizes, came, gone)
+                found[step.number] = Saving(one.nodes, runs * one.flops, runs * one.bytes)
     return found
+
+
+def inner_place(phase: str) -> str:
+    """Return the op in whose graph a phase ran; "" for the function's own graph."""
+    return phase.partition(" in ")[2]
+
+
+def _runs_of(f: FunctionReport, place: str) -> int:
+    """Return how often the graph of a loop runs in a call: the length of what it stacks; else 1."""
+    name = place.partition(" #")[0]
+    graphs = (f.record.before, f.check.shapes_before), (f.record.after, f.check.shapes_after)
+    for fgraph, shapes in graphs:
+        for node in [n for n in fgraph.apply_nodes if str(n.op) == name]:
+            inner = getattr(node.op, "fgraph", fgraph).outputs
+            pairs = zip(node.outputs, inner, strict=False)
+            stacked = [v for v, one in pairs if len(v.type.shape) > len(one.type.shape)]
+            lengths = [shapes[v][0] for v in stacked if v in shapes]
+            if lengths:
+                return max(lengths)
+    return 1
 
 
 def _came(step: RecordedFiring) -> Sequence[Apply]:

@@ -13,7 +13,7 @@ from rewrite_engine.explain.evaluate import walk
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.states import Bisection, apart, bisected
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
 from rewrite_engine.match.rule import Rule
 
 

@@ -17,7 +17,7 @@ from rewrite_engine.errors import plural
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.memory import written
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.printing.formula import formula
+from rewrite_engine.printing.formula import formula, type_text
 from rewrite_engine.terms.print import letter, name_of, operator_text, write
 
 DEEP = 5  # levels of a side that are looked at; what is below is a letter
@@ -220,14 +220,6 @@ def below(top: Variable) -> Iterator[Variable]:
         count += len(level)
         if not level or count > WIDE:
             return
-
-
-def type_text(type_: Any) -> str:
-    """`float64[3, ?]`: the type of an array in a few words."""
-    if not hasattr(type_, "dtype"):
-        return str(type_)
-    lengths = ", ".join("?" if n is None else str(n) for n in type_.shape)
-    return f"{type_.dtype}[{lengths}]"
 
 
 def term_text(v: Variable | Apply, limit: int = BRIEF) -> str:

@@ -1,10 +1,10 @@
 """Traversal of reverse-mode differentiation, from outputs back to inputs.
 
-Each node between the outputs and the wanted variables is visited once. The gradients that arrive at
-a variable from its users are collected, and added by one variadic `add` when its own node is
-reached (`gradient/sums.py`). Equal terms are one variable here, so their gradients are added before
-they are propagated. A gradient known to be zero is carried as a mark, not as a graph, and one that
-is zero in places as a value and a condition (`gradient/partial.py`).
+`propagate` is the whole algorithm. The class `Reverse` says what its steps do: the terms that
+arrive at a variable are added by one variadic `add` (`gradient/sums.py`); equal variables are one,
+so their terms are added before they are propagated; a gradient known to be zero is carried as a
+mark, not as a graph, and one that is zero in places as a value and a condition
+(`gradient/partial.py`).
 """
 
 from __future__ import annotations
@@ -51,6 +51,25 @@ from rewrite_engine.tensor.math import cast, second
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.type import TensorType
 
+#: a term that is known to be zero
+ZERO = object()
+
+
+def propagate(gradients: Reverse, nodes: Sequence[Apply]) -> None:
+    """Run reverse mode on nodes in topological order.
+
+    The gradient of a variable is the sum of the terms that arrive from the nodes that use it. The
+    nodes are visited from the last to the first, so all terms for a node's outputs have arrived
+    when the node is visited. Its op then computes terms for the inputs from the gradients of the
+    outputs (`Op.L_op`).
+    """
+    for node in reversed(nodes):
+        inputs = gradients.inputs_reached(node)
+        if inputs:
+            output_gradients = [gradients.sum_terms(v) for v in node.outputs]
+            for i, term in gradients.pull(node, output_gradients, inputs).items():
+                gradients.receive(node.inputs[i], term, node)
+
 
 def connection_pattern(node: Apply) -> list[list[bool]] | None:
     """Return which inputs affect which outputs; None: each affects all.
@@ -90,14 +109,13 @@ class Reverse:
         self.whole = Branch()
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
-        #: what is wanted, held or given is none but itself
+        #: {variable: the first equal one}; wanted, constant and given variables stay apart
         self.first = first_of_equal(nodes, apart={*wanted, *stops, *fixed})
         self.reach.update(dict.fromkeys(kept, 2))
         for v, g in seeds:
-            self._receive(v, g, None)
+            self.receive(v, g, None)
         with Derivatives() as self.derivatives:
-            for node in reversed(nodes):
-                self._visit(node)
+            propagate(self, nodes)
 
     # --- results -----------------------------------------------------------------------------
 
@@ -109,8 +127,7 @@ class Reverse:
 
     def partial(self, v: Variable) -> Any:
         """Return the gradient for `v`, with its condition for elements if that is kept."""
-        known = v in self.live or v in self.settled
-        g = self._settle(v) if known else disconnected()
+        g = self.settled[v] if v in self.settled else self.sum_terms(v)
         return inside(v, [g], self.whole)[0]
 
     def why_null(self, v: Variable, g: Any) -> str:
@@ -127,11 +144,12 @@ class Reverse:
 
     # --- one variable ------------------------------------------------------------------------
 
-    def _settle(self, v: Variable) -> Any:
-        """Add up the gradients that arrived at `v`: a `Variable`, or a `Partial` if that matters.
-
-        Called after all its users have been visited.
+    def sum_terms(self, v: Variable) -> Any:
+        """Return the sum of the terms that arrived at `v`: a `Variable`, or a `Partial` if that
+        matters. Called after all users of `v` have been visited.
         """
+        if v not in self.live:
+            return disconnected()
         found = self.settled.get(v)
         if found is not None:
             return found
@@ -146,9 +164,12 @@ class Reverse:
         self.settled[v] = g
         return g
 
-    def _receive(self, v: Variable, term: Any, node: Apply | None) -> None:
+    def receive(self, v: Variable, term: Any, node: Apply | None) -> None:
         """Record one term for `v`. A null gradient stays null."""
         v = self.first.get(v, v)
+        if term is ZERO:
+            self.terms.setdefault(v, [])
+            return
         if v in self.settled or is_disconnected(term):
             return
         if is_null(term):
@@ -177,28 +198,39 @@ class Reverse:
 
     # --- one node ----------------------------------------------------------------------------
 
-    def _visit(self, node: Apply) -> None:
+    def inputs_reached(self, node: Apply) -> list[int]:
+        """Return which inputs depend on wanted variables, if a gradient has arrived at an
+        output.
+        """
         live, terms, settled = self.live, self.terms, self.settled
         inputs = [i for i, v in enumerate(node.inputs) if v in live]
         if not inputs or not any(v in live and (v in terms or v in settled) for v in node.outputs):
-            return
+            return []
         self.derivatives.of(node.origin)
-        grads = [self._settle(v) if v in live else disconnected() for v in node.outputs]
-        pattern = connection_pattern(node)
-        if any(map(is_null, grads)):
-            inputs = self._spread_null(node, grads, inputs, pattern)
-        if not inputs or all(map(is_disconnected, grads)):
-            return
-        self._pull(node, grads, inputs, pattern)
+        return inputs
 
-    def _pull(
+    def pull(self, node: Apply, grads: list[Any], inputs: list[int]) -> dict[int, Any]:
+        """Return the terms for inputs of a node, given the gradients of its outputs. Null gradients
+        are passed on.
+        """
+        pattern = connection_pattern(node)
+        nulls: dict[int, Any] = {}
+        if any(map(is_null, grads)):
+            nulls = _spread_nulls(grads, inputs, pattern)
+            grads = [disconnected() if is_null(g) else g for g in grads]
+            inputs = [i for i in inputs if i not in nulls]
+        if not inputs or all(map(is_disconnected, grads)):
+            return nulls
+        return nulls | self._pull_connected(node, grads, inputs, pattern)
+
+    def _pull_connected(
         self,
         node: Apply,
         grads: list[Any],
         inputs: list[int],
         pattern: list[list[bool]] | None,
-    ) -> None:
-        """Compute the gradients of a node's inputs, and propagate them."""
+    ) -> dict[int, Any]:
+        """Return the terms for inputs of a node, some of whose outputs have gradients."""
         flat = True  # nothing but zeros can come out
         for j, v in enumerate(node.outputs):
             if is_disconnected(grads[j]) or v in self.zeros:
@@ -211,12 +243,9 @@ class Reverse:
             reached = [j for j, g in enumerate(grads) if not is_disconnected(g)]
             inputs = [i for i in inputs if any([pattern[i][j] for j in reached])]
         found = self._ask(node, grads, inputs, flat)
-        for i, term in found.items():
-            if flat and not is_null(term) and not is_disconnected(term):
-                v = node.inputs[i]
-                self.terms.setdefault(self.first.get(v, v), [])
-                continue
-            self._receive(node.inputs[i], term, node)
+        if not flat:
+            return found
+        return {i: t if is_null(t) or is_disconnected(t) else ZERO for i, t in found.items()}
 
     def _ask(self, node: Apply, grads: list[Any], inputs: list[int], flat: bool) -> dict[int, Any]:
         """Return the gradients of some inputs, in the branch of the output gradients."""
@@ -261,27 +290,17 @@ class Reverse:
         terms = _call(node, list(map(full, grads)), inputs, flat)
         return _of_moved(node, grads, terms) if op.moves_only and kept else terms
 
-    def _spread_null(
-        self,
-        node: Apply,
-        grads: list[Variable],
-        inputs: list[int],
-        pattern: list[list[bool]] | None,
-    ) -> list[int]:
-        """Propagate a null output gradient to the inputs that affect the output; return the other
-        inputs.
-        """
-        nulls = {j: g for j, g in enumerate(grads) if is_null(g)}
-        rest = []
-        for i in inputs:
-            hit = [g for j, g in nulls.items() if pattern is None or pattern[i][j]]
-            if hit:
-                self._receive(node.inputs[i], hit[0], node)
-            else:
-                rest.append(i)
-        for j in nulls:
-            grads[j] = disconnected()
-        return rest
+
+def _spread_nulls(
+    grads: list[Any], inputs: list[int], pattern: list[list[bool]] | None
+) -> dict[int, Any]:
+    """Return {input: null gradient} for the inputs that affect an output with a null gradient."""
+    nulls = {j: g for j, g in enumerate(grads) if is_null(g)}
+    found: dict[int, Any] = {}
+    for i in inputs:
+        hit = [g for j, g in nulls.items() if pattern is None or pattern[i][j]]
+        found |= {i: hit[0]} if hit else {}
+    return found
 
 
 def _of_choice(node: Apply, g: Any, inputs: list[int], branch: Branch) -> dict[int, Any]:

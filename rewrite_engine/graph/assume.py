@@ -1,5 +1,5 @@
 """`Assume`: a mark in a graph that declares facts about a term. Facts themselves are defined
-elsewhere (`match/fact.py`); users make marks with `assume` (`rules/assumptions.py`).
+elsewhere (`match/fact.py`); users make marks with `assume` (`pipeline/assumptions.py`).
 """
 
 from __future__ import annotations

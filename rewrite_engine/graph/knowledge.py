@@ -3,7 +3,7 @@
 A fact that queries other facts depends on their answers. The dependencies are recorded while it is
 computed, and an answer is dropped together with all conclusions from it, each once. Facts are
 defined in `match/fact.py`; guards (`match/emit.py`) and users query them. Declarations by users
-(`rules/assumptions.py`) are stored here too, and carry over to the replacements of a term.
+(`pipeline/assumptions.py`) are stored here too, and carry over to the replacements of a term.
 
 Facts work on graphs of any depth. A query that is nested too deep is deferred (`Deferred`): the
 evaluation answers it first, and then repeats the outer queries.

@@ -158,7 +158,7 @@ class Op(Record):
     moves_only: bool = False
     #: what is known of its (first) result, by the name of a fact: True, if it always holds; the
     #: name of the fact that all operands have to have; or a function `(f, *inputs)` that answers,
-    #: of the facts (`rules/facts_numbers.py`) and the operands. Facts about each element are only
+    #: of the facts (`facts/numbers.py`) and the operands. Facts about each element are only
     #: concluded of real floats (integers wrap around, see `bounds`), "nonzero" from itself of all.
     #: "fits" is asked where `equal_lengths` is None: whether a node fails for no other reason.
     implied: Mapping[str, Any] = {}
@@ -417,7 +417,7 @@ class Op(Record):
         lengths that must be equal, each a pair (input, dimension) or a number. None (the default):
         it may fail in other ways.
 
-        Rules rely on it (`rules/facts_failure.py`): a term that may fail is not dropped, unless it
+        Rules rely on it (`facts/failure.py`): a term that may fail is not dropped, unless it
         is computed anyway.
         """
         return None

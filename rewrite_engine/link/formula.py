@@ -133,7 +133,7 @@ def _built(node: Apply) -> tuple[list[Variable], list[Variable]] | None:
 
 def _rewritten(op: Op, inputs: list[Variable], outputs: list[Variable]) -> Sequence[Variable]:
     """Return outputs as rules rewrite them; unchanged if a rule makes the op of its formula."""
-    from rewrite_engine.rules.pipeline import rewrite_graph  # few graphs have a formula
+    from rewrite_engine.pipeline.phases import rewrite_graph  # few graphs have a formula
 
     found = rewrite_graph(outputs, Linker.phases)
     return outputs if any([n.op == op for n in toposort(found, inputs)]) else found

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Linker:
     """Way of running graphs. A subclass has a `name` and defines `compile`.
 
-    phases: the phases of `rules/pipeline.py` for its graphs (a mode can include others). Without
+    phases: the phases of `pipeline/phases.py` for its graphs (a mode can include others). Without
     "inplace", no op overwrites an input unless the user built it so. reference: use `perform` even
     for nodes with native code. profile: function that returns the record of `ticks`.
     """

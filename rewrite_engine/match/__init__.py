@@ -1,4 +1,4 @@
-"""Rule language, and matchers compiled from it. Authors import `rules/language.py`.
+"""Rule language, and matchers compiled from it. Authors import `language.py`.
 
 `decorate.py`: constructors of rules; `rule.py`: rules; `ruleset.py` and `query.py`: sets of rules.
 `lower.py`: from an author's code to `pattern.py`, checked on samples (`sample.py`). `interpret.py`:

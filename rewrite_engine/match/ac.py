@@ -6,7 +6,7 @@ joined by the op, to the one bare hole that occurs nowhere else (the *collector*
 whose left side has neither leaves them alone and puts them back next to its result. Alternatives
 are tried in the order of the node's operands, so the first match is the same in the interpreter, in
 compiled code and in every process. Several rests share the remaining operands in every way
-(`shares`).
+(`rests.py`).
 
 The operands of an op that is associative but not commutative have an order. A left side matches any
 adjacent ones, and leaves those before and after them alone: `lower.extended` gives it a rest at
@@ -20,14 +20,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode, subpatterns
 
-MOST = 100_000  # ways to share operands among rests that are looked at in one match
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
 BEFORE, AFTER = "<*", "*>"  # the same where operands have an order: on both sides
 
@@ -73,7 +70,7 @@ def plan(pattern: OpNode, left: OpNode) -> Plan:
     rests = Counter([pattern.args[i] for i in pattern.rests])
     bare = [a for a in pattern.args if isinstance(a, Hole) and not a.sort.constant]
     #: the last of those that occur only here may stand for several operands at once
-    alone = [] if rests else [a for a in bare if not a.has_default and parts.count(a) == 1]
+    alone = [] if rests else [a for a in bare if parts.count(a) == 1]
     collector = alone[-1] if alone else None
     others = [
         a for i, a in enumerate(pattern.args) if i not in pattern.rests and a is not collector
@@ -90,6 +87,16 @@ def _cost(pattern: Any) -> int:
     if isinstance(pattern, Literal) or (isinstance(pattern, Hole) and pattern.sort.constant):
         return 0
     return 1 if isinstance(pattern, OpNode) else 2
+
+
+def spliced(op: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the operands, with nested operands of the same associative op in place of it."""
+    if not op.associative:
+        return args
+    result: list[Any] = []
+    for a in args:
+        result.extend(a.args if isinstance(a, OpNode) and a.op is op else [a])
+    return tuple(result)
 
 
 def joined(op: Any, operands: Sequence[Any]) -> Any:
@@ -137,119 +144,6 @@ def run_of(out: Variable, exact: bool, start: int, end: int) -> Any:
 def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
     """Return the operands at the other positions, in order."""
     return tuple([v for i, v in enumerate(operands) if i not in taken])
-
-
-# --- several rests --------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Tries:
-    """Counter of the ways to share operands among rests that one match tries. Raises
-    `SearchBudgetError` at the limit: n operands go to two rests in 2ⁿ ways.
-    """
-
-    left: float = MOST
-
-    def use(self) -> None:
-        """Count one way to share operands."""
-        self.left -= 1
-        if self.left < 0:
-            raise SearchBudgetError(
-                f"the operands of one term go to the rests of the pattern in more than {MOST:,} "
-                "ways, and no guard takes one of the first"
-            )
-
-
-def shares(
-    left: Sequence[Any],
-    known: Sequence[Sequence[Any]],
-    times: Sequence[int],
-    ordered: bool,
-    tries: Tries,
-) -> Iterator[tuple[tuple[Any, ...], ...]]:
-    """Yield the ways to share operands among rests, as multisets; each way once.
-
-    known: the operands of rests that are already bound. times: how often each of the others occurs,
-    most frequent first. The first takes few operands before many, earlier ones before later ones;
-    its remainder is shared in the same way, and the last one takes all. (A rest that occurs several
-    times has little choice. If others chose first, most choices would leave operands that it cannot
-    take.) ordered: the order of operands matters.
-    """
-    for operands in known:
-        found = minus(left, operands, ordered)
-        if found is None:
-            return
-        left = found
-    if not times:
-        if not left:
-            yield ()
-        return
-    each, *others = times
-    pool = left if each == 1 else portion(left, each)
-    if not others:
-        tries.use()
-        if len(pool) * each == len(left):
-            yield (tuple(pool),)
-        return
-    for n in range(len(pool) + 1):
-        for places in choices(pool, n, ordered):
-            some = tuple([pool[i] for i in places])
-            remaining = without(left, places) if each == 1 else minus(left, some * each)
-            for more in shares(remaining or (), (), others, ordered, tries):
-                yield some, *more
-
-
-def minus(
-    left: Sequence[Any], operands: Sequence[Any], ordered: bool = False
-) -> tuple[Any, ...] | None:
-    """Return operands without some of them; None if those are not all present (ordered: in that
-    order).
-    """
-    count, kept, taken = Counter(operands), [], []
-    for v in left:
-        if count[v]:
-            count[v] -= 1
-            taken.append(v)
-        else:
-            kept.append(v)
-    fits = taken == list(operands) if ordered else len(taken) == len(operands)
-    return tuple(kept) if fits else None
-
-
-def portion(operands: Sequence[Any], times: int) -> list[Any]:
-    """Return the operands that can be taken `times` times: each at its first places."""
-    room = {v: n // times for v, n in Counter(operands).items()}
-    found = []
-    for v in operands:
-        if room[v]:
-            room[v] -= 1
-            found.append(v)
-    return found
-
-
-def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[int, ...]]:
-    """Yield the positions of n operands, first ones first; of equal ones only the first if not
-    ordered.
-    """
-    seen: dict[Any, int] = {}
-    before = [-1] * len(operands)  # where an equal one stands
-    for i, v in enumerate(() if ordered else operands):
-        before[i], seen[v] = seen.get(v, -1), i
-    chosen: list[int] = []
-    i = 0
-    while True:
-        room = len(operands) - i >= n - len(chosen)
-        if len(chosen) == n:
-            yield tuple(chosen)
-            room = False
-        if room:
-            if before[i] < 0 or before[i] in chosen:
-                chosen.append(i)
-            i += 1
-        elif chosen:
-            i = chosen.pop() + 1
-        else:
-            return
 
 
 def apply_weak(op: Any, args: Sequence[Any]) -> Any:
@@ -323,7 +217,7 @@ def is_joined_to(fgraph: Graph | Uses, v: Variable, op: Any, type_: Any) -> bool
 
 def all_constant(node: Any) -> bool:
     """Return whether a node will be folded."""
-    for v in node.inputs:  # noqa: SIM110  (faster: the first one tells, nearly always)
+    for v in node.inputs:  # noqa: SIM110  (faster: the first one nearly always decides)
         if v.head is not CONSTANT:
             return False
     return True

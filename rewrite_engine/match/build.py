@@ -197,12 +197,9 @@ def build_source(to: RuleEmitter, pattern: Any, one: bool = True) -> str:
 
 
 def needs_weak(pattern: Any) -> bool:
-    """Return whether an operand may turn out to be a number, or the operands may be fewer than
-    two.
-    """
-    return any(
-        isinstance(p, Hole) and (p.has_default or (p.rest and is_associative(pattern)))
-        for p, _ in subpatterns(pattern)
+    """Return whether the operands may turn out to be fewer than two."""
+    return is_associative(pattern) and any(
+        isinstance(p, Hole) and p.rest for p, _ in subpatterns(pattern)
     )
 
 
@@ -240,11 +237,11 @@ def consumer(left: OpNode) -> Consumer:
         return plainly
     inner = [i for i, a in enumerate(left.args) if isinstance(a, OpNode)]
     if len(found) == len(inner) == 1 and not (is_ac(left) or left.swaps or left.rests):
-        return _one(inner[0])
-    return _any(frozenset([p.head for p, _ in found]), max(depth for _, depth in found))
+        return _consume_one(inner[0])
+    return _consume_any(frozenset([p.head for p, _ in found]), max(depth for _, depth in found))
 
 
-def _one(i: int) -> Consumer:
+def _consume_one(i: int) -> Consumer:
     """Return the consumer for a left side with one op inside, at a fixed place."""
 
     def consumed(node: Apply, was: Origin | None, rule: Any) -> Origin:
@@ -260,7 +257,7 @@ def _one(i: int) -> Consumer:
     return consumed
 
 
-def _any(heads: frozenset[Any], depth: int) -> Consumer:
+def _consume_any(heads: frozenset[Any], depth: int) -> Consumer:
     """Return the consumer for any other left side: operands with these heads, as deep as it
     looks.
     """

@@ -1,5 +1,5 @@
 """Constructors of rules for authors: `@rule`, `@node_rewriter`, `@relation`, `compute`. No tensors
-here: `rules/language.py` binds these to the operators of tensors.
+here: `language.py` binds these to the operators of tensors.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ from rewrite_engine.match.pattern import Graph, OpNode
 if TYPE_CHECKING:
     from rewrite_engine.match.emit import Function
 
-NEST = 4  # levels of a nest below which a change makes a rule be tried again
+MAX_NEST_LEVELS = 4  # levels of a nest in which a change makes a rule be tried again
 
-OPENED = 32  # nodes of a nest that are looked at
-PAIRS = 200  # pairs of an added and a subtracted operand that are tried
+MAX_OPENED_NODES = 32  # nodes of a nest that are read
+MAX_PAIRS = 200  # pairs of an added and a subtracted operand that are tried
 
 Path = tuple[int, ...]
 View = tuple[Apply, Callable[[Any], Any]]
@@ -39,7 +39,7 @@ def differences(left: OpNode) -> list[OpNode]:
 
 def levels(left: OpNode) -> int:
     """Return how many levels of nests a left side looks into."""
-    return NEST if differences(left) else 0
+    return MAX_NEST_LEVELS if differences(left) else 0
 
 
 def with_views(left: OpNode, exact: bool, match: Function) -> Function:
@@ -68,7 +68,7 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
     ops = (left.op, *left.op.undone_by) if wanted else ()
     if node.op not in ops or not may_regroup(exact, whole):
         return
-    found = _leaves(fgraph, node, ops)
+    found = _collect_leaves(fgraph, node, ops)
     added = [(path, v) for path, v, sign in found if sign > 0]
     taken = [(path, v) for path, v, sign in found if sign < 0]
     pairs = (
@@ -79,15 +79,17 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
         for q in taken
         if may_match(part.args[1], outline(q[1], 0))
     )
-    for (here, v), (there, u), part in islice(pairs, PAIRS):
+    for (here, v), (there, u), part in islice(pairs, MAX_PAIRS):
         pair = part.op(v, u)
         if pair.type.computes_like(whole.type):
-            yield _view(node, ops, pair, here, there)
+            yield _make_view(node, ops, pair, here, there)
 
 
-def _leaves(fgraph: Graph, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path, Any, int]]:
+def _collect_leaves(
+    fgraph: Graph, node: Apply, ops: tuple[Any, ...]
+) -> list[tuple[Path, Any, int]]:
     """Return the operands of a nest of sums and differences, with their places and signs."""
-    type_, room = node.outputs[0].type, OPENED
+    type_, room = node.outputs[0].type, MAX_OPENED_NODES
     found: list[tuple[Path, Any, int]] = []
     todo: list[tuple[Path, Apply, int]] = [((), node, 1)]
     for path, inner, sign in todo:
@@ -101,7 +103,7 @@ def _leaves(fgraph: Graph, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path
     return found
 
 
-def _view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path) -> View:
+def _make_view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path) -> View:
     """Return the sum of a pair and of the terms added next to it, and the function that puts a term
     in its place.
     """
@@ -109,13 +111,13 @@ def _view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path)
     for i in here[:-1]:
         parent = parent.inputs[i].owner
     place = here[:-1] if parent.op is ops[0] else here
-    out = _without(node, ops, place, {there: None, here: pair})
+    out = _leave_out(node, ops, place, {there: None, here: pair})
     if out is pair:
         out = build_variable(ops[0], (pair,), pair.type)
-    return out.owner, lambda term: _without(node, ops, (), {there: None, place: term})
+    return out.owner, lambda term: _leave_out(node, ops, (), {there: None, place: term})
 
 
-def _without(node: Apply, ops: tuple[Any, ...], path: Path, changes: dict[Path, Any]) -> Any:
+def _leave_out(node: Apply, ops: tuple[Any, ...], path: Path, changes: dict[Path, Any]) -> Any:
     """Return the term at a place of a nest, with other terms (None: nothing) at some places."""
     if path in changes:
         return changes[path]
@@ -125,7 +127,7 @@ def _without(node: Apply, ops: tuple[Any, ...], path: Path, changes: dict[Path, 
     if not any(place[: len(path)] == path for place in changes):
         return v
     inner = v.owner
-    kept = [_without(node, ops, (*path, i), changes) for i in range(len(inner.inputs))]
+    kept = [_leave_out(node, ops, (*path, i), changes) for i in range(len(inner.inputs))]
     terms = [x for x in kept if x is not None]
     if not terms or (inner.op is not ops[0] and kept[0] is not None and len(terms) < len(kept)):
         return terms[0] if terms else None

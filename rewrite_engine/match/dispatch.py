@@ -23,13 +23,13 @@ from rewrite_engine.graph.weak import WeakValues
 from rewrite_engine.match.outline import ROOTS, Outline, RuleIndex, outline
 from rewrite_engine.match.rule import Rule
 
-LOOKED_AT = 3  # how many inputs are part of the key
-LIMIT = 4_096  # keys, and ops, kept; with more different ones (huge op parameters) it starts anew
-FEW = 8  # candidates that are tried one after the other rather than told apart by a longer key
-UNWANTED = (CONSTANT, object())  # the outline of a number that no rule tells from others
-TWICE = object()  # stands in the keys of nodes whose two inputs are the same
-DEEPEST = 4  # levels below a node that a key may tell of
-MORE = 4  # rules at the end of a set that is otherwise known
+MAX_KEY_INPUTS = 3  # whose heads are part of a key
+MAX_CACHED_KEYS = 4_096  # keys, and ops; the cache is emptied when there are more
+MAX_CANDIDATES_IN_TURN = 8  # rules that are tried in turn; for more, the key gets longer
+UNREAD_NUMBER = (CONSTANT, object())  # the outline of numbers that no rule distinguishes
+TWICE = object()  # part of the keys of nodes whose two inputs are the same
+MAX_KEY_DEPTH = 4  # levels below a node that a key describes
+MAX_LAST_RULES = 4  # rules by which a set may be longer than one with a dispatcher
 
 Candidates = tuple[Rule, ...]
 T = TypeVar("T")
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 def kept(table: dict[Any, T], key: Any, found: T) -> T:
     """Store an entry in a table, which is cleared when it is full; return the entry."""
-    if len(table) >= LIMIT:
+    if len(table) >= MAX_CACHED_KEYS:
         table.clear()
     table[key] = found
     return found
@@ -88,7 +88,9 @@ class ByNumbers(Below):
 
     def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
         seen, wanted = super().seen(inputs), self.wanted
-        return tuple([UNWANTED if s.__class__ is tuple and s[1] not in wanted else s for s in seen])
+        return tuple(
+            [UNREAD_NUMBER if s.__class__ is tuple and s[1] not in wanted else s for s in seen]
+        )
 
 
 class ByNumber(ByNumbers):
@@ -121,10 +123,10 @@ def narrowed(rules: Sequence[Rule], level: int) -> Found:
     """Return the candidates for a key of some levels: with longer keys, if there are many that
     differ below.
     """
-    if len(rules) <= FEW or level >= DEEPEST:
+    if len(rules) <= MAX_CANDIDATES_IN_TURN or level >= MAX_KEY_DEPTH:
         return tuple(rules)
-    for deeper in range(level + 1, DEEPEST + 1):
-        if sum(deeper in r.demands for r in rules) > FEW:
+    for deeper in range(level + 1, MAX_KEY_DEPTH + 1):
+        if sum(deeper in r.demands for r in rules) > MAX_CANDIDATES_IN_TURN:
             return Below(rules, deeper)
     return tuple(rules)
 
@@ -143,7 +145,7 @@ class Dispatch:
         self._of_class: dict[type, tuple[list[int], bool]] = {}
         self._shared_indexes: dict[tuple[Rule, ...], RuleIndex] = {}
         self._reach: dict[Any, int] = {}
-        self.candidates: Callable[[Apply], Candidates] = self._make()
+        self.candidates: Callable[[Apply], Candidates] = self._make_candidates()
 
     @cached_property
     def _by_root(self) -> dict[Any, list[int]]:
@@ -163,7 +165,7 @@ class Dispatch:
         """Return the rules that may apply at an op, whatever its inputs."""
         found = self.indexes.get(op)
         if found is None:
-            places, ask = self._filed(op)
+            places, ask = self._find_filed(op)
             rules = [self.rules[i] for i in places]
             considered = tuple([r for r in rules if r.considers(op)] if ask else rules)
             found = self._shared_indexes.get(considered)
@@ -172,7 +174,7 @@ class Dispatch:
             kept(self.indexes, op, found)
         return found
 
-    def _filed(self, op: Any) -> tuple[list[int], bool]:
+    def _find_filed(self, op: Any) -> tuple[list[int], bool]:
         """Return the indices of the rules for an op, or any op of its class; and whether some must
         be asked about the op itself. (A graph may have hundreds of ops of a class, each with other
         parameters.)
@@ -236,13 +238,13 @@ class Dispatch:
             last = self.more.fill(key, node)
             if not isinstance(found, tuple) or not isinstance(last, tuple):
                 return None
-            return found + last if len(found + last) <= FEW else None
+            return found + last if len(found + last) <= MAX_CANDIDATES_IN_TURN else None
         return found
 
     def found(self, node: Apply) -> Found:
         """Return the candidates for all nodes with the same key."""
         op, heads, index = node.op, [v.head for v in node.inputs], self.rules_for(node.op)
-        whole = len(heads) <= LOOKED_AT or op.associative
+        whole = len(heads) <= MAX_KEY_INPUTS or op.associative
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
         found = list(index.rules)
         if whole and found:
@@ -258,7 +260,7 @@ class Dispatch:
             return ByNumbers(found)
         return narrowed(found, 1) if whole else tuple(found)
 
-    def _make(self) -> Callable[[Apply], Candidates]:
+    def _make_candidates(self) -> Callable[[Apply], Candidates]:
         get = self.table.get
         fill = self.fill
 
@@ -274,7 +276,7 @@ class Dispatch:
             elif node.op.associative:
                 key = (node.op, n > 2, frozenset([v.head for v in inputs]))
             else:
-                key = (node.op, n, *[v.head for v in inputs[:LOOKED_AT]])
+                key = (node.op, n, *[v.head for v in inputs[:MAX_KEY_INPUTS]])
             found = get(key)
             if found is None:
                 found = fill(key, node)
@@ -292,7 +294,7 @@ def dispatch_of(rules: tuple[Rule, ...]) -> Dispatch:
     """Return the dispatch for rules in this order; sets with the same rules share it."""
     found = _shared.get(rules)
     if found is None:
-        known = [_shared.get(rules[:-k]) for k in range(1, MORE + 1)]
+        known = [_shared.get(rules[:-k]) for k in range(1, MAX_LAST_RULES + 1)]
         first = next((d for d in known if d and d.first is None and d.rules), None)
         found = _shared[rules] = Dispatch(rules, first)
     return found

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT
@@ -20,7 +19,6 @@ from rewrite_engine.match.ac import (
     BEFORE,
     EXTRA,
     Plan,
-    Tries,
     is_ac,
     joined,
     keeps_dtype,
@@ -29,7 +27,6 @@ from rewrite_engine.match.ac import (
     run_of,
     same,
     same_node,
-    shares,
     stands_alone,
 )
 from rewrite_engine.match.build import write_right
@@ -46,6 +43,7 @@ from rewrite_engine.match.pattern import (
     subpatterns,
     test_cost,
 )
+from rewrite_engine.match.rests import Tries, shares
 from rewrite_engine.match.source import Source, compiled
 
 Function = Callable[[Graph, Any], Any]
@@ -53,7 +51,7 @@ Then = Callable[[], None]
 
 EQ: Any = object.__eq__
 ROOT = "node.outputs[0]"  # what the left side is matched with, in source
-WIDE = 16  # more operands than these are looked up rather than gone through
+MAX_SCANNED_OPERANDS = 16  # operands that a loop tries; more are looked up by content
 
 
 def compile_rule(rule: Lowered, name: str, text: str) -> Function:
@@ -109,7 +107,8 @@ class RuleEmitter(Source):
             return
         wide = sum(map(is_wide, args))
         if wide:
-            for p in filter(must_be, args if wide > 1 else ()):  # else all places are tried
+            ops = [p for p in args if isinstance(p, OpNode)]
+            for p in ops if wide > 1 else ():  # else all places are tried
                 self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")
             emit_sequence(self, list(args), inputs, "", out, then)
             return
@@ -134,27 +133,10 @@ class RuleEmitter(Source):
                 self.literal(p, v)
             else:
                 self.bind(p, v)
-        sure = [(p, v) for p, v in todo if must_be(p)]
-        self.test(*[self.head(p, v) for p, v in sure])
+        ops = [(p, v) for p, v in todo if isinstance(p, OpNode)]
+        self.test(*[self.head(p, v) for p, v in ops])
         self.ready_guards()
-        for p, v in todo:
-            if isinstance(p, OpNode) and p.default is not None:
-                then = partial(self.with_default, p, v, then)
-        self.descend(sure, then)
-
-    def with_default(self, pattern: OpNode, v: str, then: Then) -> None:
-        """Write two ways, one after the other: with all operands, and without an optional one."""
-        before, missing = self.state(), pattern.default
-        assert missing is not None
-        self.test(self.head(pattern, v))
-        self.descend([(pattern, v)], then)
-        self.go_back(before)
-        if missing.name not in self.bound:
-            self.bound[missing.name] = self.constant(missing.default)
-            (other,) = [a for a in pattern.args if a is not missing]
-            self.ready_guards()
-            self.all_of([(other, v)], then)
-            self.go_back(before)
+        self.descend(ops, then)
 
     def head(self, pattern: OpNode, v: str) -> str:
         head = pattern.head
@@ -358,7 +340,7 @@ def keep(
     to: RuleEmitter, out: str, taken: Sequence[str], groups: Sequence[str], beside: str = ""
 ) -> None:
     """Test that groups of operands are computed in the dtype of the whole: usually each of them has
-    an operand of exactly that type. beside: operands that return next to the result.
+    an operand of exactly that type. beside: operands that stay next to the result.
     """
     whole = f"{out}.type"
     alike = [f"{g} and {g}[0].type is {whole}" for g in groups]
@@ -422,7 +404,7 @@ def take(
     else:
         made = f"({index} := {index} or {to.constant(positions)}({inputs}))"
         to.line(
-            f"for {i}, {v} in {made}.get({key}, ()) if len({inputs}) > {WIDE} "
+            f"for {i}, {v} in {made}.get({key}, ()) if len({inputs}) > {MAX_SCANNED_OPERANDS} "
             f"else enumerate({inputs}):"
         )
     to.indent += 1
@@ -437,10 +419,10 @@ def position_key(to: RuleEmitter, pattern: Any) -> str | None:
     """
     if is_bound(to, pattern):
         return to.bound[pattern.name]
-    if not isinstance(pattern, OpNode) or isinstance(pattern.op, OpClass) or pattern.default:
+    if not isinstance(pattern, OpNode) or isinstance(pattern.op, OpClass):
         return None
     for a in pattern.args:
-        if is_bound(to, a) and not a.rest and not a.has_default:
+        if is_bound(to, a) and not a.rest:
             return f"({to.constant(pattern.op)}, {to.bound[a.name]})"
     return None
 
@@ -465,7 +447,7 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
 def emit_sequence(
     to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
 ) -> None:
-    """Match operands some of which stand for any number: a loop over the end of each of those."""
+    """Match operands in order; each pattern for any number of operands is a loop over its end."""
     position = next((i for i, a in enumerate(args) if is_wide(a)), None)
     if position is None:
         to.test(f"len({inputs}) == {plus(at, len(args))}")
@@ -486,17 +468,12 @@ def emit_sequence(
             first = plus(at, len(before) + least)
             to.line(f"for {end} in range({first}, len({inputs}) - {needed} + 1):")
             to.indent += 1
-            if must_be(after[0]):  # before anything is cut out
+            if isinstance(after[0], OpNode):  # before anything is cut out
                 to.test(to.head(after[0], f"{inputs}[{end}]"))
         bind_several(to, rest, inputs, start, end, out)
         emit_sequence(to, after, inputs, end, out, then)
 
     to.all_of(named(to, before, inputs, at, out), go_on)
-
-
-def must_be(pattern: Any) -> bool:
-    """Return whether one operand must be computed by a certain op."""
-    return isinstance(pattern, OpNode) and pattern.default is None
 
 
 def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str, out: str) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from functools import partial, wraps
-from typing import Any, Literal
+from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.fork import cached_property
@@ -27,9 +27,7 @@ from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.print import INFIX
 
-Direction = Literal["both", "forward"]
-
-ONE_WAY = '; with direction="forward" an equation is used from left to right only'
+ONE_WAY = '; use @rule(phase="saturate") for a law from left to right only'
 
 
 class DirectedRule(DataRule):
@@ -40,7 +38,7 @@ class DirectedRule(DataRule):
 
     def __init__(self, equation: Equation, direction: str) -> None:
         super().__init__(
-            _sides(equation.fn, swap=direction == "backward"),
+            _make_sides(equation.fn, swap=direction == "backward"),
             phase=equation.phase,
             claim=equation.claim,
             tags=equation.tags,
@@ -62,9 +60,8 @@ class DirectedRule(DataRule):
 
 
 class Equation(RuleOfRules):
-    """Equation left == right, with guards. direction: "forward" for one that is used only from left
-    to right (its right side need not bind everything). prefer: the cost that a
-    `SaturationOptimizer` uses by default. options: the options of `Rule`: claim, tags.
+    """Equation left == right, with guards. prefer: the cost that a `SaturationOptimizer` uses by
+    default. options: the options of `Rule`: claim, tags.
 
     Raises `RuleError`s, as `DataRule` does: for a side that is no op, or only a rest; for variables
     that the other side does not bind; for a computed side.
@@ -78,45 +75,38 @@ class Equation(RuleOfRules):
         *,
         phase: str | None = "saturate",
         prefer: Any = None,
-        direction: Direction = "both",
         variable: type[LogicVariable] = LogicVariable,
         **options: Any,
     ) -> None:
         self.prefer = prefer
-        self.direction = direction
         self.variable = variable
         super().__init__(fn, phase=phase, **options)
 
     def build(self) -> None:
         """Build and check both directions."""
-        prefer, direction = self.prefer, self.direction
         mistakes = Mistakes()
         with mistakes:
-            if prefer is not None and not callable(prefer):
-                raise PatternError(
-                    f"prefer must be a function of a node, such as flops, not {prefer!r}"
-                )
-        with mistakes:
-            if direction not in ("both", "forward"):
-                raise PatternError(f'the direction must be "both" or "forward", not {direction!r}')
+            if self.prefer is not None and not callable(self.prefer):
+                what = f"a function of a node, such as flops, not {self.prefer!r}"
+                raise PatternError(f"prefer must be {what}")
         with mistakes:
             self.build_sides()
         mistakes.raise_all()
 
     def build_sides(self) -> None:
+        """Build and check the two rules that it consists of."""
         self.forward = DirectedRule(self, "forward")
         self.left: OpNode = self.forward.left
         self.right: Any = self.forward.right
         self.guards = self.forward.guards
-        _check(self.left, self.right, self.direction)
-        #: None for an equation with one direction
-        self.backward = DirectedRule(self, "backward") if self.direction == "both" else None
+        _check_sides(self.left, self.right)
+        self.backward = DirectedRule(self, "backward")
         self.depth = max(rule.depth for rule in self.directions)
 
     @property
     def directions(self) -> tuple[DirectedRule, ...]:
         """Rules that it consists of."""
-        return (self.forward,) if self.backward is None else (self.forward, self.backward)
+        return (self.forward, self.backward)
 
     leading = directions
 
@@ -141,7 +131,7 @@ class Equation(RuleOfRules):
     def text(self) -> str:  # type: ignore[override]
         """Equation on one line."""
         there = self.forward.text.removeprefix(f"{pattern_text(self.left)} -> ")
-        return f"{_text(self.left)} == {there}"
+        return f"{_write_left(self.left)} == {there}"
 
     @property
     def names(self) -> frozenset[str]:
@@ -166,7 +156,7 @@ class Equation(RuleOfRules):
         return rule_goal(*self.directions)
 
 
-def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
+def _make_sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
     """Return the function of a directed rule, from an equation's function."""
 
     @wraps(fn)
@@ -192,13 +182,11 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
     return sides
 
 
-def _check(left: OpNode, right: Any, direction: str) -> None:
+def _check_sides(left: OpNode, right: Any) -> None:
     """Check the requirements of an equation beyond those of its forward rule."""
-    if _in_one_order(left) == _in_one_order(right):
+    if _sort_operands(left) == _sort_operands(right):
         how = "operands are matched in any order and grouping anyway"
         raise PatternError(f"both sides are the same: {how}")
-    if direction == "forward":
-        return
     side = f"the right side {pattern_text(right)}"
     if isinstance(right, tuple):
         raise PatternError(f"the terms {pattern_text(right)} are not outputs of one op{ONE_WAY}")
@@ -211,16 +199,16 @@ def _check(left: OpNode, right: Any, direction: str) -> None:
         raise UnboundVariableError(f"{what}{ONE_WAY}")
 
 
-def _in_one_order(p: Any) -> Any:
+def _sort_operands(p: Any) -> Any:
     """Return a pattern with the operands of commutative ops in a canonical order."""
     if not isinstance(p, OpNode):
         return p
-    args = [_in_one_order(a) for a in p.args]
+    args = [_sort_operands(a) for a in p.args]
     free = not isinstance(p.op, OpClass) and p.op.commutative
     return p.of(*(sorted(args, key=repr) if free else args))
 
 
-def _text(side: OpNode) -> str:
+def _write_left(side: OpNode) -> str:
     """Return the left side, with parentheses also where they could be left out: `(a @ b) @ c`."""
     name = str(side.op)
     if side.index is not None or name not in INFIX or len(side.args) != 2:

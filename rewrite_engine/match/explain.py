@@ -18,7 +18,7 @@ from rewrite_engine.match.differences import views
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, named
-from rewrite_engine.match.lower import Compute, Condition
+from rewrite_engine.match.lower import Compute, Condition, Lowered
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode
 from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule, RuleOfRules
@@ -36,7 +36,7 @@ class Diagnosis:
     "root", "right side", "type" or "function"; empty if nothing does. reason: why, in words.
     bindings: values of the rule's variables, as far as they are bound at the failure. evidence: the
     guards that were evaluated and hold, with their answers. progress: how many parts of the pattern
-    matched, and guards held.
+    matched and guards succeeded.
     """
 
     applies: bool
@@ -54,26 +54,26 @@ def diagnose(
     may be called; without it a rule counts as applying if only that is left.
     """
     if isinstance(rule, RuleOfRules) and not isinstance(rule, Equation):
-        return _of_strategy(rule, node, fgraph, text, run)
+        return _diagnose_strategy(rule, node, fgraph, text, run)
     if not tracks(rule.roots(), node.op):
-        return _elsewhere(rule, node)
+        return _diagnose_other_root(rule, node)
     if isinstance(rule, DataRule):
-        return _of_data(rule, node, fgraph, text, run)
+        return _diagnose_data(rule, node, fgraph, text, run)
     if isinstance(rule, Equation):
-        return _of_equation(rule, node, fgraph, text, run)
-    return _of_function(rule, node, fgraph, text, run)
+        return _diagnose_equation(rule, node, fgraph, text, run)
+    return _diagnose_function(rule, node, fgraph, text, run)
 
 
-def _elsewhere(rule: Rule, node: Apply) -> Diagnosis:
+def _diagnose_other_root(rule: Rule, node: Apply) -> Diagnosis:
     """Diagnose a node at which a rule does not apply."""
     roots = rule.roots() or ()
     names = ", ".join(getattr(r, "__name__", str(r)) for r in roots)
-    said = next(filter(None, [_unlike(root, node.op) for root in roots]), "")
+    said = next(filter(None, [_describe_difference(root, node.op) for root in roots]), "")
     why = f"the rule looks at {names}{f'; {said}' if said else f', but this is {node.op}'}"
     return Diagnosis(False, "root", why, progress=0 if said else -1)
 
 
-def _unlike(wanted: Any, op: Any) -> str:
+def _describe_difference(wanted: Any, op: Any) -> str:
     """Describe how an op differs from one of the same name with other parameters."""
     name, other = [str(x).partition("{")[0] for x in (op, wanted)]
     if type(wanted) is not type(op) or name != other:
@@ -83,28 +83,31 @@ def _unlike(wanted: Any, op: Any) -> str:
     return f"it has {name}: {', '.join(said)}" if said else ""
 
 
-def _of_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
+def _diagnose_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     if rule.left.target(node) is None:
         has = f"{node.op} has {len(node.outputs)} outputs here"
         return Diagnosis(False, "root", f"the rule looks at {pattern_text(rule.left)}, but {has}")
-    probe = Probe(rule, text, fgraph)
     first: Diagnosis | None = None
+    probes = [Probe(way, text, fgraph) for way in rule.lowered.ways]
     try:
-        for bound in probe.ways(node):
-            found = _finish(rule, node, bound, probe, run)
-            if found.applies:
-                return found
-            first = first or found
+        for probe in probes:
+            for bound in probe.ways(node):
+                found = _diagnose_right_side(rule, node, bound, probe, run)
+                if found.applies:
+                    return found
+                first = first or found
     except SearchBudgetError as error:
         return Diagnosis(False, "root", str(error))
     if rule.nests and run and isinstance(rule.interpreted(fgraph, node), Variable):
         return Diagnosis(True)
     for view, _ in views(rule.left, rule.lowered.exact, fgraph, node):
-        list(probe.ways(view))  # what fails there may have come further
-    return first or probe.diagnosis(node)
+        list(probes[0].ways(view))  # what fails there may have come further
+    return first or max(probes, key=lambda probe: probe.progress).diagnosis(node)
 
 
-def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: bool) -> Diagnosis:
+def _diagnose_right_side(
+    rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: bool
+) -> Diagnosis:
     """Try the right side, after the left side matches and the guards hold."""
     evidence = probe.evidence(bound)
     progress = probe.reached + len(evidence)
@@ -116,8 +119,8 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
 
     if run:
         old, place = rule.left.target(node), rule.left.place
-        new = instantiate(rule.right, bound, node, place)
-        if new is None and isinstance(rule.right, Compute):
+        new = instantiate(probe.right, bound, node, place)
+        if new is None and isinstance(probe.right, Compute):
             return no("right side", "the function that makes the right side declines")
         if new is None:
             why = f"the right side is a number (0-d), but the term has the type {old.type}"
@@ -129,11 +132,13 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
         new = proposed(node, place, new)
         said = True if rule.keeps is None else rule.keeps(probe.fgraph, node, new)
         if not said:
-            return no("errors", _because(said, probe.text))
+            return no("errors", _explain_guard(said, probe.text))
     return Diagnosis(True, bindings=bound, evidence=evidence, progress=progress)
 
 
-def _of_equation(rule: Equation, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
+def _diagnose_equation(
+    rule: Equation, node: Apply, fgraph: Graph, text: Text, run: bool
+) -> Diagnosis:
     """Diagnose an equation, by both directions."""
     here = [one for one in rule.directions if tracks(one.roots(), node.op)]
     found = [(one, diagnose(one, node, fgraph, text, run)) for one in here]
@@ -142,18 +147,18 @@ def _of_equation(rule: Equation, node: Apply, fgraph: Graph, text: Text, run: bo
     return best if best.applies else replace(best, reason=reason)
 
 
-def _of_strategy(rule: Any, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
+def _diagnose_strategy(rule: Any, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     """Diagnose a rule made of rules, by those that may act first."""
     found = [(part, diagnose(part, node, fgraph, text, run)) for part in rule.leading]
     able = next((part for part, said in found if said.applies), None)
     if able is not None:
         done = not run or rule.apply(fgraph, node) is not None
-        return Diagnosis(True) if done else _stopped(rule, able, node, fgraph, text)
+        return Diagnosis(True) if done else _diagnose_stop(rule, able, node, fgraph, text)
     part, said = max(found, key=lambda pair: pair[1].progress)
     return replace(said, part=part.name, reason=f"{part.name}: {said.reason}")
 
 
-def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> Diagnosis:
+def _diagnose_stop(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> Diagnosis:
     """Diagnose a strategy that fails although a part of it may act."""
     stop = rule.stopped(fgraph, node)
     if isinstance(stop, str):
@@ -167,7 +172,7 @@ def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> D
     return replace(said, applies=False, part=part.name, reason=why)
 
 
-def _of_function(rule: Rule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
+def _diagnose_function(rule: Rule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     """Diagnose a rule written in Python: whether it returns anything, and if not, its
     description.
     """
@@ -187,18 +192,18 @@ def declined(rule: Rule, answer: Any, text: Text) -> str:
     """Describe why a rule in Python returned nothing."""
     kind = "function declines" if isinstance(rule, NodeRewriter) else "relation has no answer"
     if isinstance(answer, Unknown):
-        return f"the rule's {kind}: {_because(answer, text)}"
+        return f"the rule's {kind}: {_explain_guard(answer, text)}"
     return f"the rule's {kind}; its docstring says: {rule.doc.splitlines()[0]}"
 
 
 class Probe(Matcher):
     """Matcher of a data rule that records the failure that got furthest."""
 
-    __slots__ = ("first", "progress", "reached", "text")
+    __slots__ = ("first", "progress", "reached", "right", "text")
 
-    def __init__(self, rule: DataRule, text: Text = brief, fgraph: Graph = None) -> None:
-        super().__init__(rule.left, rule.lowered.exact, guards=rule.guards, fgraph=fgraph)
-        self.text = text
+    def __init__(self, rule: Lowered, text: Text = brief, fgraph: Graph = None) -> None:
+        super().__init__(rule.left, rule.exact, guards=rule.guards, fgraph=fgraph)
+        self.right, self.text = rule.right, text
         self.reached = 0  # parts of the pattern that match on the way that is being tried
         self.progress = -1
         self.first: tuple[Any, Any, Bindings, Any] = (rule.left, None, {}, "it does not match")
@@ -237,20 +242,20 @@ class Probe(Matcher):
         evidence = self.evidence(bound)
         bound = named(bound)
         if isinstance(part, Condition):
-            reason = f"guard {part.text}: {_because(here, self.text)}"
+            reason = f"guard {part.text}: {_explain_guard(here, self.text)}"
             if next(match_root(self.left, node, self.exact), None) is not None:
                 reason = f"the left side matches; {reason}"
             return Diagnosis(False, part.text, reason, bound, evidence, self.progress)
         name = part.name if isinstance(part, Hole) else pattern_text(part)
-        said = self._why(part, here, bound, why)
+        said = self._explain_failure(part, here, bound, why)
         reason = said if isinstance(part, Hole) else f"`{name}`: {said}"
         return Diagnosis(False, name, reason, bound, evidence, max(self.progress, 0))
 
-    def _why(self, part: Any, here: Any, bound: Bindings, why: Any) -> str:
+    def _explain_failure(self, part: Any, here: Any, bound: Bindings, why: Any) -> str:
         if isinstance(part, Hole):
             if part.name in bound:
-                known = self._shown(bound[part.name])
-                return f"{part.name} is already {known}, but here is {self._shown(here)}"
+                known = self._write_value(bound[part.name])
+                return f"{part.name} is already {known}, but here is {self._write_value(here)}"
             kind = "a constant" if here.head is CONSTANT else f"of type {here.type}"
             wider = part.sort.formerly
             hint = "" if wider is None or not wider(here) else f" (write {wider} for these, too)"
@@ -267,16 +272,16 @@ class Probe(Matcher):
             return f"{self.text(here)} is not a constant"
         if here.owner is None:
             return f"{here} is an input"
-        unlike = _unlike(part.op, here.owner.op)
+        unlike = _describe_difference(part.op, here.owner.op)
         return unlike or f"{self.text(here)} is computed by {here.owner.op}"
 
-    def _shown(self, value: Any) -> str:
+    def _write_value(self, value: Any) -> str:
         if isinstance(value, tuple):
-            return f"({', '.join(map(self._shown, value))})"
+            return f"({', '.join(map(self._write_value, value))})"
         return self.text(value) if isinstance(value, Variable) else repr(value)
 
 
-def _because(said: Any, text: Text) -> str:
+def _explain_guard(said: Any, text: Text) -> str:
     """Return the answer of a guard that does not hold."""
     if isinstance(said, Unknown):
         shown = text(said.blame) if isinstance(said.blame, Variable) else said.blame

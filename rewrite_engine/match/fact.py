@@ -15,7 +15,7 @@ Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on 
 it answers. A fact must be pure: its answers are cached (`graph/knowledge.py`) until something they
 depend on changes: its arguments, their nodes, and the facts it queries.
 
-Users may declare facts that cannot be proved (`rules/assumptions.py`).
+Users may declare facts that cannot be proved (`pipeline/assumptions.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from rewrite_engine.match.pattern import Graph
 from rewrite_engine.terms.logic import Term
 from rewrite_engine.terms.parameter import parameters_of, plain_parameters
 
-SHOWN = 4  # how many reasons, and levels of nested ones, are printed
+MAX_PRINTED_REASONS = 4  # reasons, and levels of nested reasons, that are printed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,17 +61,17 @@ class Evidence:
     def __repr__(self) -> str:
         return f"Evidence({self.text()})"
 
-    def text(self, levels: int = SHOWN) -> str:
+    def text(self, levels: int = MAX_PRINTED_REASONS) -> str:
         """Return the reasons in one line: `a product of (a square), (a constant)`."""
         if levels <= 0:
             return "…"
         line, before = "", False
-        for i, reason in enumerate(self.reasons[:SHOWN]):
+        for i, reason in enumerate(self.reasons[:MAX_PRINTED_REASONS]):
             nested = isinstance(reason, Evidence)
             part = f"({reason.text(levels - 1)})" if nested else str(reason)
             glue = " " if nested and not before else ", "
             line, before = f"{line}{glue if i else ''}{part}", nested
-        return f"{line}, …" if len(self.reasons) > SHOWN else line
+        return f"{line}, …" if len(self.reasons) > MAX_PRINTED_REASONS else line
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Evidence) and str(self) == str(other)
@@ -110,15 +110,15 @@ def both(why: str, *answers: Any) -> Any:
     """Return evidence if all answers are evidence, else the first that is not. (`every` queries in
     turn.)
     """
-    return _all(why, answers)
+    return _combine(why, answers)
 
 
 def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
     """Return evidence if a fact holds for all variables, else the first refusal."""
-    return _all(why, map(fact, variables))
+    return _combine(why, map(fact, variables))
 
 
-def _all(why: str, answers: Iterable[Any]) -> Any:
+def _combine(why: str, answers: Iterable[Any]) -> Any:
     found = []
     for answer in answers:
         if not answer:
@@ -141,7 +141,7 @@ class Fact:
     #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
     tester: Callable[..., Any] | None = None
     takes_value = False
-    #: how the value that it is declared with is read (None: it is taken as it is)
+    #: reader of the value that it is declared with (None: the value is used unchanged)
     reader: Callable[[Any, Any], Any] | None = None
 
     def __init__(
@@ -257,7 +257,7 @@ class Fact:
 
     def look(self, knowledge: Knowledge, args: tuple[Any, ...]) -> Any:
         """Compute the answer. (Call the fact to use its cache.)"""
-        said = _declared(knowledge, self, *args)
+        said = _find_declared(knowledge, self, *args)
         if said is not None:
             return said
         answer = self.fn(knowledge.fgraph, *args) if self.wants_graph else self.fn(*args)
@@ -337,7 +337,7 @@ def said_by(node: Apply) -> dict[Fact, Evidence]:
     return found
 
 
-def _declared(knowledge: Knowledge, asked: Fact, v: Any = None, *rest: Any) -> Any:
+def _find_declared(knowledge: Knowledge, asked: Fact, v: Any = None, *rest: Any) -> Any:
     """Return the declaration about a variable, here or by a mark; None if there is none."""
     if _is_marked(v) and not rest:
         return said_by(v.owner).get(asked)

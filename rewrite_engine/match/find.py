@@ -21,6 +21,7 @@ from rewrite_engine.match.ac import AFTER, BEFORE, EXTRA, Uses, as_one, is_assoc
 from rewrite_engine.match.build import Bindings
 from rewrite_engine.match.interpret import every_result, matcher_for
 from rewrite_engine.match.lower import Lowered, RuleBody, counted, extended, lower, lower_side
+from rewrite_engine.match.missing import each_way, with_missing
 from rewrite_engine.match.outline import is_root
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import DataRule
@@ -81,9 +82,9 @@ def find(
         finder = finder_for(pattern, variable)
         text = finder.text
 
-    nodes, outputs, own = _nodes(graph)
+    nodes, outputs, own = _collect_nodes(graph)
     fgraph = graph if isinstance(graph, FrozenGraph) else None
-    here = _ticking(nodes, watch)
+    here = _check_clock(nodes, watch)
     found: Iterator[Match]
     if finder is None:
         found = (Match(node, {}) for node in here if is_root(pattern, node.op) and node.outputs)
@@ -96,7 +97,7 @@ def find(
     return bounded(found, watch, f"the search for {text}")
 
 
-def _ticking(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:
+def _check_clock(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:
     """Yield nodes, and check the clock now and then."""
     for i, node in enumerate(nodes):
         if not i & 255:
@@ -120,7 +121,9 @@ def _search(
             yield from (Match(node, bound) for bound in ask(whole, fgraph))
 
 
-def _nodes(graph: Any) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
+def _collect_nodes(
+    graph: Any,
+) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
     """Return the nodes of a graph in order, equal ones once; its outputs; and, if some had to be
     copied for that, a function that returns the graph's own variables.
     """
@@ -154,7 +157,7 @@ class Finder:
     """
 
     def __init__(self, lowered: Lowered) -> None:
-        self.asked = lowered._replace(right=None)
+        self.asked = each_way(lowered, lambda way: way._replace(right=None))
         self.left = lowered.left
         self.text = pattern_text(lowered.left)
         self.opens = is_associative(lowered.left)
@@ -163,11 +166,18 @@ class Finder:
     def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
         """Return the first match at a node, if there is one."""
         bound = self.match(fgraph, node)
-        return () if bound is None else (_seen(bound),)
+        return () if bound is None else (self.seen(bound),)
 
     def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:
         """Yield all matches at a node."""
-        return map(_seen, every_result(self.asked, fgraph, node))
+        return map(self.seen, every_result(self.asked, fgraph, node))
+
+    def seen(self, bound: Bindings) -> Bindings:
+        """Return the bindings with the defaults of missing operands, and without empty entries for
+        operands left alone.
+        """
+        found = {**self.asked.defaults, **bound}
+        return {k: v for k, v in found.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
 
 
 def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
@@ -183,15 +193,10 @@ def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
             f"{pattern!r} is not a pattern: pass a data rule, a function of its variables that "
             "returns a left side, a term of logic variables, or an op"
         )
-    return Finder(_lower(pattern, variable))
+    return Finder(_lower_function(pattern, variable))
 
 
-def _seen(bound: Bindings) -> Bindings:
-    """Return the bindings without empty entries for operands left alone."""
-    return {k: v for k, v in bound.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
-
-
-def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
+def _lower_function(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
     """Lower a function that returns a left side alone, or a whole rule."""
 
     def rule(**variables: Any) -> Any:
@@ -204,7 +209,8 @@ def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
     try:
         rule = update_wrapper(rule, fn)
         worlds = variable.worlds()
-        return counted(lambda: extended(in_own_form(lower(rule, variable), worlds)))
+        own = counted(lambda: with_missing(in_own_form(lower(rule, variable), worlds)))
+        return each_way(own, extended)
     except RuleError as error:
         where = source_line(fn.__code__.co_filename, fn.__code__.co_firstlineno)
         raise type(error)(f"pattern ({where})\n    {error}") from None

@@ -8,10 +8,10 @@ backwards (`backward`), and as a check. Sorts and guards are evaluated as soon a
 are known; a variable that stays unknown does not refuse.
 
 Backwards, the bindings of the right side build terms of the left side: in each order of unordered
-operands, with and without each optional operand, and next to the operands that the rule leaves
-alone. Two things cannot run backwards: a right side that needs Python (`compute`), and numbers that
-were combined on the right (the 3 of 2 * x + x). A variable that only the left side has stays free
-in backward answers; a rest that only the left side has is empty in them.
+operands, and next to the operands that the rule leaves alone. Two things cannot run backwards: a
+right side that needs Python (`compute`), and numbers that were combined on the right (the 3 of
+2 * x + x). A variable that only the left side has stays free in backward answers; a rest that only
+the left side has is empty in them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import Shared
-from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
+from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan, spliced
 from rewrite_engine.match.build import Bindings, guards_hold, instantiate
 from rewrite_engine.match.differences import View, views
 from rewrite_engine.match.interpret import Matcher, every_result, named
-from rewrite_engine.match.lower import Compute, Lowered, spliced, with_runs
+from rewrite_engine.match.lower import Compute, Lowered, with_runs
 from rewrite_engine.match.pattern import (
     Hole,
     Literal,
@@ -55,29 +55,29 @@ def rule_goal(*rules: Any) -> Callable[[Any, Any], Goal]:
     """Return the relation of `DataRule`s: it holds if that of any of them does. It relates terms of
     single outputs.
     """
-    goals = [_one_goal(part) for rule in rules for part in rule.lowered.parts]
+    goals = [_make_goal(part) for rule in rules for part in rule.lowered.parts]
     if len(goals) == 1:
         return goals[0]
     return lambda term, result: kanren.conde(*[[goal(term, result)] for goal in goals])
 
 
-def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
+def _make_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
     parts = [p for p, _ in subpatterns(rule.left) if not isinstance(p, Hole)]
     # (unification alone does not say what rests and filled arrays are)
-    if all(isinstance(p, OpNode) and not (p.wide or p.default or is_associative(p)) for p in parts):
-        return lambda term, result: _both_ways(rule, [(rule.left, rule.right)], term, result)
+    if all(isinstance(p, OpNode) and not (p.wide or is_associative(p)) for p in parts):
+        return lambda term, result: _unify_sides(rule, [(rule.left, rule.right)], term, result)
 
     def goal(term: Any, result: Any) -> Goal:
         def search(state: Any) -> Iterator[Any]:
             value, made = known(term, state), known(result, state)
             if value is not UNKNOWN:
-                for answer in distinct(_results(rule, value, state)):
+                for answer in distinct(_find_results(rule, value, state)):
                     yield from kanren.eq(answer, result)(state)
             elif made is not UNKNOWN:
                 if made is not IMPOSSIBLE:
                     yield from backward(rule, made, term, state)
             else:
-                yield from _both_ways(rule, opened(rule, reify(term, state)), term, result)(state)
+                yield from _unify_sides(rule, opened(rule, reify(term, state)), term, result)(state)
 
         return search
 
@@ -99,7 +99,7 @@ def distinct(answers: Iterable[Any]) -> Iterator[Any]:
             yield answer
 
 
-def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
+def _find_results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
     """Yield a rule's results for a term, by every way in which it matches."""
     if isinstance(value, Variable) and repeats(rule.left):
         value = Shared()(value)
@@ -120,14 +120,17 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
     shared, seen, found = Shared(), set[Any](), holes(rule.left).items()
     #: what stands for variables that the right side says nothing of: a rest is empty
     unbound = {name: () if hole.rest else LogicVariable(name) for name, hole in found}
-    for made in _made(rule, result):
+    for made in _match_result(rule, result):
         if not guards_hold(rule.guards, made):
             continue
         bound = {name: as_one_term(value, shared) for name, value in made.items()}
         terms = unbound | bound
-        for left, flat in product([*_lefts(rule, bound)], (False, True)):
+        left = rule.left
+        if EXTRA in bound:
+            left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
+        for flat in (False, True):
             for ordered in orders(left) if _is_term(left, terms, flat) else ():
-                len(state)  # (a watched state looks at the clock)
+                len(state)  # (a watched state checks the clock)
                 made_of = to_term(ordered, terms, flat)
                 if made_of not in seen:
                     seen.add(made_of)
@@ -150,9 +153,9 @@ def as_one_term(value: Any, shared: Shared) -> Any:
     return shared(value) if isinstance(value, Variable) else value
 
 
-def _made(rule: Any, result: Any) -> Iterator[Bindings]:
+def _match_result(rule: Any, result: Any) -> Iterator[Bindings]:
     """Yield the bindings under which the right side is a result, with `EXTRA` next to it; with some
-    of its rests empty, and all optional operands present.
+    of its rests empty.
     """
     left, right = rule.left, rule.right
     if isinstance(right, Compute):
@@ -164,13 +167,13 @@ def _made(rule: Any, result: Any) -> Iterator[Bindings]:
             sides.append(OpNode(left.op, spliced(left.op, (right, Hole(EXTRA, Rest)))))
     rests = [name for name, hole in holes(right).items() if hole.rest]
     for side in sides:
-        for empty in _chosen(rests):
-            for bound in _matches(_filled(side, empty), result, empty):
+        for empty in _choose(rests):
+            for bound in _match_right(_fill(side, empty), result, empty):
                 if side is right or bound[EXTRA]:
                     yield bound
 
 
-def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
+def _match_right(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
     if not isinstance(result, Variable):
         if isinstance(right, Hole) and may_be(right, result):
             yield bound | {right.name: result}
@@ -182,24 +185,11 @@ def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
         yield named(made)
 
 
-def _chosen(names: Sequence[str]) -> Iterator[Filling]:
+def _choose(names: Sequence[str]) -> Iterator[Filling]:
     """Yield the ways in which some of several variables are empty, fewest first."""
     sizes = range(len(names) + 1)
     some = chain.from_iterable([combinations(names, n) for n in sizes])
     return (dict.fromkeys(gone, ()) for gone in some)
-
-
-def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
-    """Yield the left side without optional operands, with the operands it leaves alone."""
-    left, maybe = rule.left, []
-    for name, hole in holes(left).items():
-        value = bound.get(name, hole.default)
-        if hole.has_default and hole is not left.default:
-            if same_number(getattr(value, "number", value), hole.default):
-                maybe.append(name)
-    if EXTRA in bound:
-        left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
-    return (_filled(left, gone) for gone in _chosen(maybe))
 
 
 def _is_term(left: OpNode, terms: Bindings, flat: bool) -> bool:
@@ -219,21 +209,25 @@ def _is_term(left: OpNode, terms: Bindings, flat: bool) -> bool:
 # --- by unification -------------------------------------------------------------------------------
 
 
-def _both_ways(rule: Any, sides: Iterable[tuple[Any, Any]], term: Any, result: Any) -> Goal:
+def _unify_sides(rule: Any, sides: Iterable[tuple[Any, Any]], term: Any, result: Any) -> Goal:
     pairs = ((ordered, right) for left, right in sides for ordered in orders(left))
-    return kanren.conde(_variant(rule, *pair, term, result) for pair in pairs)
+    return kanren.conde(_unify_order(rule, *pair, term, result) for pair in pairs)
 
 
-def _variant(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> list[Goal]:
+def _unify_order(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> list[Goal]:
     terms: Bindings = {}
     same = kanren.eq(to_term(left, terms), term)
-    allowed = _allowed(rule, terms, [p for p, _ in subpatterns(left) if isinstance(p, Hole)])
+    allowed = _check_guards(rule, terms, [p for p, _ in subpatterns(left) if isinstance(p, Hole)])
     computed = isinstance(right, Compute)
-    made = _computed(right, terms, result) if computed else kanren.eq(to_term(right, terms), result)
+    made = (
+        _compute_right(right, terms, result)
+        if computed
+        else kanren.eq(to_term(right, terms), result)
+    )
     return [same, allowed, made, allowed]
 
 
-def _allowed(rule: Lowered, terms: Bindings, asked: list[Hole]) -> Goal:
+def _check_guards(rule: Lowered, terms: Bindings, asked: list[Hole]) -> Goal:
     """Return the goal that sorts and guards hold, as far as their variables are known."""
 
     def goal(state: Any) -> Iterator[Any]:
@@ -246,7 +240,7 @@ def _allowed(rule: Lowered, terms: Bindings, asked: list[Hole]) -> Goal:
     return goal
 
 
-def _computed(right: Compute, terms: Bindings, result: Any) -> Goal:
+def _compute_right(right: Compute, terms: Bindings, result: Any) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         bound = {name: known(terms[name], state) for name in right.names if name in terms}
         if len(bound) < len(right.names) or UNKNOWN in bound.values():
@@ -259,46 +253,42 @@ def _computed(right: Compute, terms: Bindings, result: Any) -> Goal:
 
 
 def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield pairs of sides without rests and without optional operands, to be unified with an open
-    term: a rest becomes as many variables as some op of that term has operands.
+    """Yield pairs of sides without rests, to be unified with an open term: a rest becomes as many
+    variables as some op of that term has operands.
     """
-    found, right = holes(rule.left), rule.right
-    rests = [name for name, hole in found.items() if hole.rest]
-    maybe = [name for name, hole in found.items() if hole.has_default]
-    most = _most_operands(term) if rests else 0
+    right = rule.right
+    rests = [name for name, hole in holes(rule.left).items() if hole.rest]
+    most = _count_operands(term) if rests else 0
     for sizes in product(range(most + 1), repeat=len(rests)):
         taken: Filling = {
             name: tuple([Hole(f"{name}{i}") for i in range(size)])
             for name, size in zip(rests, sizes, strict=True)
         }
-        for gone in _chosen(maybe):
-            left = _filled(rule.left, taken | gone)
-            numbers: Filling = {name: (Literal(found[name].default),) for name in gone}
-            computed = isinstance(right, Compute)
-            if isinstance(left, OpNode):
-                yield left, right if computed else _filled(right, taken | numbers)
+        left = _fill(rule.left, taken)
+        if isinstance(left, OpNode):
+            yield left, right if isinstance(right, Compute) else _fill(right, taken)
 
 
-def _filled(pattern: Any, taken: Filling) -> Any:
+def _fill(pattern: Any, taken: Filling) -> Any:
     """Return a side with patterns in place of some variables, or nothing; all others must be
     present.
     """
-    (filled,) = _each_filled(pattern, taken)
+    (filled,) = _fill_operands(pattern, taken)
     return filled
 
 
-def _each_filled(pattern: Any, taken: Filling) -> tuple[Any, ...]:
+def _fill_operands(pattern: Any, taken: Filling) -> tuple[Any, ...]:
     if isinstance(pattern, Hole):
         return taken.get(pattern.name, (Hole(pattern.name, pattern.sort),))
     if not isinstance(pattern, OpNode):
         return (pattern,)
-    args = [x for a in pattern.args for x in _each_filled(a, taken)]
-    if len(args) == 1 and len(pattern.args) > 1 and (is_associative(pattern) or pattern.default):
+    args = [x for a in pattern.args for x in _fill_operands(a, taken)]
+    if len(args) == 1 and len(pattern.args) > 1 and is_associative(pattern):
         return (args[0],)
     return (pattern.of(*args),)
 
 
-def _most_operands(term: Any) -> int:
+def _count_operands(term: Any) -> int:
     def below(x: Any) -> tuple[Any, ...]:
         return x._tuple if isinstance(x, ExpressionTuple) else ()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from math import inf
 from typing import Any, ClassVar
 
@@ -18,16 +17,13 @@ from rewrite_engine.match.ac import (
     AFTER,
     BEFORE,
     EXTRA,
-    MOST,
     Plan,
-    Tries,
     is_ac,
     joined,
     keeps_dtype,
     may_regroup,
     plan,
     same_node,
-    shares,
     stands_alone,
     without,
 )
@@ -45,6 +41,7 @@ from rewrite_engine.match.pattern import (
     is_wide,
     test_cost,
 )
+from rewrite_engine.match.rests import Tries, shares
 
 Bindings = dict[Any, Any]  # by name; nodes of several outputs by their patterns
 Pairs = Sequence[tuple[Any, Any]]  # of a pattern and what it is to match
@@ -60,10 +57,7 @@ REGROUPED = "a sum or product of more operands would be regrouped, which the rul
 
 def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bindings]:
     """Yield every way in which a left side matches a node. exact: of a rule that claims exact
-    values.
-
-    The root itself must be present, whatever defaults it has. Operands of it that the left side
-    leaves alone are bound to `ac.EXTRA`.
+    values. Operands of the root that the left side leaves alone are bound to `ac.EXTRA`.
     """
     for bound in Matcher(pattern, exact, Tries(inf)).ways(node):
         yield named(bound)
@@ -73,12 +67,13 @@ def every_result(
     rule: Lowered, fgraph: Graph, node: Any, tick: Callable[[], object] = lambda: None
 ) -> Iterator[Any]:
     """Yield a rule's results for a node, by every match; `tick` is called for each of these."""
-    for bound in match_root(rule.left, node, rule.exact):
-        tick()
-        if guards_hold(rule.guards, bound, fgraph):
-            made = instantiate(rule.right, bound, node, rule.left.place)
-            if made is not None:
-                yield made
+    for way in rule.ways:
+        for bound in match_root(way.left, node, way.exact):
+            tick()
+            if guards_hold(way.guards, bound, fgraph):
+                made = instantiate(way.right, bound, node, way.left.place)
+                if made is not None:
+                    yield made
 
 
 def named(bound: Bindings) -> Bindings:
@@ -90,10 +85,12 @@ def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
     """Return a rule's result for a node, or its bindings if it has no right side; None if it does
     not apply. (Ignores `views`.)
     """
-    for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
-        result = instantiate(rule.right, named(bound), node, rule.left.place)
-        if result is not None:
-            return result if rule.right is None else proposed(node, rule.left.place, result)
+    for way in rule.ways:
+        left, right = way.left, way.right
+        for bound in Matcher(left, way.exact, Tries(), way.guards, fgraph).ways(node):
+            result = instantiate(right, named(bound), node, left.place)
+            if result is not None:
+                return result if right is None else proposed(node, left.place, result)
     return None
 
 
@@ -102,9 +99,16 @@ def matcher_for(rule: Lowered, name: str, text: str) -> Function:
     loops).
     """
     try:
-        return compile_rule(rule, name, text)
+        ways = [compile_rule(way, name, text) for way in rule.ways]
     except SyntaxError:
         return partial(interpreted, rule)
+    return ways[0] if len(ways) == 1 else partial(first_result, ways)
+
+
+def first_result(ways: Sequence[Function], fgraph: Graph, node: Any) -> Any:
+    """Return the result of the first matcher that has one."""
+    results = (match(fgraph, node) for match in ways)
+    return next((result for result in results if result is not None), None)
 
 
 @dataclass(slots=True, eq=False)
@@ -193,7 +197,6 @@ class Matcher:
         else:
             for here, known in self.entered(pattern, v, bound, whole):
                 yield from self.match_op(pattern, here, known)
-            yield from self.match_less(pattern, v, bound, whole)
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
         """Match an op and its operands; a second output must belong to the same node."""
@@ -252,17 +255,6 @@ class Matcher:
                 self.failed(pattern, op, bound, (name, value, wanted))
                 return None
         return bound
-
-    def match_less(
-        self, pattern: OpNode, v: Any, bound: Bindings, whole: Any
-    ) -> Iterable[Bindings]:
-        """Match the rest of an op when its optional operand is missing."""
-        missing = pattern.default
-        if missing is None or missing.name in bound:
-            return ()
-        (other,) = [a for a in pattern.args if a is not missing]
-        known = self.ready(bound | {missing.name: missing.default})
-        return chain.from_iterable(self.matches(other, v, inner, whole) for inner in known)
 
     def plan(self, pattern: OpNode) -> Plan | None:
         """Return the plan for how an AC pattern takes operands."""
@@ -405,13 +397,12 @@ class Matcher:
     def all_of(self, pairs: Pairs, bound: Bindings, out: Any) -> Iterator[Bindings]:
         """Match operands of `out`: cheap tests first, then the heads of ops, then in depth."""
         plain = [pair for pair in pairs if not isinstance(pair[0], OpNode)]
-        sure = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is None]
-        maybe = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is not None]
+        ops = [(p, v) for p, v in pairs if isinstance(p, OpNode)]
         plain.sort(key=lambda pair: test_cost(pair[0]))
         for cheap in self.in_turn(plain, bound, out, asking=False):
-            if all(self.is_there(p, v, cheap) for p, v in sure):
+            if all(self.is_there(p, v, cheap) for p, v in ops):
                 for known in self.ready(cheap):
-                    yield from self.in_turn([*sure, *reversed(maybe)], known, out)
+                    yield from self.in_turn(ops, known, out)
 
     def in_turn(
         self, pairs: Pairs, bound: Bindings, out: Any, asking: bool = True

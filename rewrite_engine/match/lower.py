@@ -7,7 +7,7 @@ uses, a left side that is not an op, an op with an impossible number of operands
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -20,7 +20,8 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op, known_outputs
-from rewrite_engine.match.ac import AFTER, BEFORE, is_ac, is_associative, joined
+from rewrite_engine.match.ac import AFTER, BEFORE, is_ac, is_associative, joined, spliced
+from rewrite_engine.match.missing import check_defaults
 from rewrite_engine.match.mistakes import STAND_IN, Mistakes
 from rewrite_engine.match.pattern import (
     ALL,
@@ -81,6 +82,16 @@ class Compute:
     fn: Callable[..., Any]
     names: tuple[str, ...]
 
+    def given(self, numbers: Mapping[str, Any]) -> Compute:
+        """Return the right side with numbers in place of some of its variables."""
+        names = tuple([name for name in self.names if name not in numbers])
+
+        def fn(*values: Any) -> Any:
+            known = {**numbers, **dict(zip(names, values, strict=True))}
+            return self.fn(*[known[name] for name in self.names])
+
+        return Compute(fn, names)
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -137,15 +148,35 @@ class Lowered(NamedTuple):
     guards: tuple[Condition, ...]
     exact: bool = False  # sums and products of floats are not regrouped
     written: Any = None  # the right side, where `right` puts it between operands left alone
+    defaults: Mapping[str, Any] = {}  # numbers of operands that may be missing, by name
+    others: tuple[Lowered, ...] = ()  # the rules for missing operands (`match/missing.py`)
+
+    @property
+    def ways(self) -> tuple[Lowered, ...]:
+        """The rule with all operands, then the rules for missing operands."""
+        return (self, *self.others)
 
     @property
     def parts(self) -> tuple[Lowered, ...]:
-        """Rules for one output of which it consists."""
+        """Rules for one output of which it consists, without optional operands."""
+        return tuple([part for way in self.ways for part in way.by_output])
+
+    @property
+    def by_output(self) -> tuple[Lowered, ...]:
+        """The rule with all operands, as rules for one output."""
         if self.left.index != ALL:
             return (self,)
         lefts = map(self.left.output, range(known_outputs(self.left.operator) or 0))
-        pairs = [(left, _right_of(self.right, i)) for i, left in enumerate(lefts)]
+        pairs = [(left, _select_output(self.right, i)) for i, left in enumerate(lefts)]
         return tuple([self._replace(left=left, right=right) for left, right in pairs])
+
+    @property
+    def drops(self) -> bool:
+        """True if operands on the left, variables or numbers, are missing on the right."""
+        right = self.right
+        names = right.names if isinstance(right, Compute) else holes(right)
+        leaves = [p for p, _ in subpatterns(self.left) if not isinstance(p, OpNode)]
+        return any(isinstance(p, Literal) or p.name not in names for p in leaves)
 
 
 def counted(lowering: Callable[[], Lowered]) -> Lowered:
@@ -156,7 +187,7 @@ def counted(lowering: Callable[[], Lowered]) -> Lowered:
         return lowering()
 
 
-def _right_of(right: Any, i: int) -> Any:
+def _select_output(right: Any, i: int) -> Any:
     """Return the right side for one of several outputs."""
     if isinstance(right, Compute):
 
@@ -183,9 +214,7 @@ def lower(
     mistakes = Mistakes(errors)
     if not has_ended:
         mistakes.raise_all()
-    conditions: tuple[Any, ...] = ()
-    if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
-        body, conditions = body[0], body[1].conditions
+    body, conditions = _split_guards(body)
     with mistakes:
         _check_body(body)
     if not isinstance(body, RuleBody):
@@ -200,10 +229,11 @@ def lower(
     for c in (*asked_by_sorts(lvars.values()), *conditions):
         with mistakes:
             guards.append(lower_condition(c))
-    lowered = Lowered(left, right, tuple(guards), exact)
-    if left is not None and any(lvar.default is not NO_DEFAULT for lvar in lvars.values()):
+    defaults = {n: lvar.default for n, lvar in lvars.items() if lvar.default is not NO_DEFAULT}
+    if left is not None and not backward:
         with mistakes:
-            lowered = lowered._replace(left=sound_defaults(left, not backward))
+            check_defaults(left, defaults)
+    lowered = Lowered(left, right, tuple(guards), exact, defaults=defaults)
     if not errors and left is not None:
         mistakes.found += unbound(lowered, set(lvars))
     mistakes.found = [e for e in mistakes.found if STAND_IN not in str(e)]
@@ -212,6 +242,13 @@ def lower(
             _check_outputs(body.left, lowered.left, right)
     mistakes.raise_all()
     return lowered
+
+
+def _split_guards(body: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a rule function without its guards, and these."""
+    if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
+        return body[0], body[1].conditions
+    return body, ()
 
 
 def _check_body(body: Any) -> None:
@@ -276,7 +313,7 @@ def _check_outputs(written: Any, left: OpNode, right: Any) -> None:
 def lower_pattern(x: Any) -> Any:
     """Lower a pattern of one term."""
     if isinstance(x, LogicVariable):
-        return Hole(x.name, x.sort or Anything, None if x.default is NO_DEFAULT else x.default)
+        return Hole(x.name, x.sort or Anything)
     if isinstance(x, PatternTerm):
         if x.items[0] is nth:
             return _lower_output(*x.items[1:])
@@ -335,48 +372,6 @@ def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode
     return lowered
 
 
-def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the operands, with nested operands of the same associative op in place of it."""
-    if not op.associative:
-        return args
-    result: list[Any] = []
-    for a in args:
-        result.extend(a.args if isinstance(a, OpNode) and a.op is op else [a])
-    return tuple(result)
-
-
-def sound_defaults(pattern: Any, trusting: bool) -> Any:
-    """Return a side of a rule in which an operand is optional only if one other is next to it and
-    omitting it changes nothing: its default is what the op declares as its identity. trusting: or
-    if the op declares none, and the author asserts it; then each default must have an effect
-    somewhere.
-    """
-    sound = sound_side(pattern, trusting)
-    kept = {p.name for p, _ in subpatterns(sound) if isinstance(p, Hole) and p.has_default}
-    for p, _ in subpatterns(pattern) if trusting else ():
-        for a in p.args if isinstance(p, OpNode) else ():
-            if not isinstance(a, Hole) or not a.has_default or a.name in kept:
-                continue
-            why = "an operand with a default needs one other operand beside it"
-            if len(p.args) == 2:
-                why = f"{a.name} cannot be missing: its identity is {p.op.identity}"
-            raise PatternError(f"{p.op}: {why}")
-    return sound
-
-
-def sound_side(pattern: Any, trusting: bool) -> Any:
-    """Check and normalize the defaults of a side without further requirements."""
-    if not isinstance(pattern, OpNode):
-        return pattern
-    known = getattr(pattern.op, "identity", None)
-    args = [sound_side(a, trusting) for a in pattern.args]
-    for i, a in enumerate(args):
-        if isinstance(a, Hole) and a.has_default:
-            counts = trusting if known is None else a.default == known
-            args[i] = a if counts and len(args) == 2 else Hole(a.name, a.sort)
-    return pattern.of(*args)
-
-
 # --- operands side by side ----------------------------------------------------------------------
 
 
@@ -401,14 +396,14 @@ def extended(rule: Lowered) -> Lowered:
         for a, name in ((left.args[0], BEFORE), (left.args[-1], AFTER))
     ]
     if isinstance(right, Compute):
-        right = _computed_beside(left.op, right, before, after)
+        right = _compute_between(left.op, right, before, after)
     elif before or after:
         right = OpNode(left.op, spliced(left.op, (*before, right, *after)))
     left = OpNode(left.op, (*before, *left.args, *after))
     return rule._replace(left=left, right=right, written=rule.right)
 
 
-def _computed_beside(
+def _compute_between(
     op: Op, right: Compute, before: tuple[Hole, ...], after: tuple[Hole, ...]
 ) -> Compute:
     """Return a computed right side between operands that the left side leaves alone."""
@@ -435,7 +430,7 @@ def with_runs(pattern: Any, root: OpNode) -> Any:
 
 
 def _takes_run(a: Any, root: OpNode) -> bool:
-    if not isinstance(a, Hole) or a.rest or a.has_default or a.sort.constant:
+    if not isinstance(a, Hole) or a.rest or a.sort.constant:
         return False
     return sum(isinstance(p, Hole) and p.name == a.name for p, _ in subpatterns(root)) == 1
 

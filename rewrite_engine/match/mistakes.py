@@ -74,7 +74,7 @@ class RepairedSource:
 
     def __init__(self, fn: Callable[..., Any], lvars: dict[str, Any]) -> None:
         self.fn = inspect.unwrap(fn)
-        self.lvars, self.tree = lvars, _tree_of(self.fn)
+        self.lvars, self.tree = lvars, _parse(self.fn)
         self.stand_ins: list[str] = []
 
     def without(self, error: Exception, stand_in: Any) -> Callable[..., Any] | None:
@@ -126,7 +126,7 @@ class _Replaced(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _tree_of(fn: Callable[..., Any]) -> ast.FunctionDef | None:
+def _parse(fn: Callable[..., Any]) -> ast.FunctionDef | None:
     """Return the source of a function, as one without parameters; None if it is unknown."""
     code = fn.__code__
     try:

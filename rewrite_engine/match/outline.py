@@ -8,8 +8,8 @@ The *outline* of a variable, some levels deep, is a hashable value:
                               outputs a `Projection`
     (op, (outline, ...))      ... of these operands
 
-`match/dispatch.py` has outlines as keys and asks each rule once for each of them. Since a rule gets
-the outline, not a term, it can only use information in the key.
+`match/dispatch.py` has outlines as keys and tries each rule once for each of them. A rule gets the
+outline, not a term, so it can only use information in the key.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import is_associative
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
-WIDE = 6  # operands that are looked at below an op; one with more is not looked into
-FEW = 4  # rules that are all asked, without an index
+MAX_OUTLINED_OPERANDS = 6  # an op with more operands has an outline without operands
+MAX_UNINDEXED_RULES = 4  # rules that are all tried, without an index
 
 Outline = Any
 
@@ -40,7 +40,7 @@ def outline(v: Any, depth: int) -> Outline:
     if depth == 0 or head is None:
         return head
     inputs = v.owner.inputs
-    if len(inputs) > WIDE:
+    if len(inputs) > MAX_OUTLINED_OPERANDS:
         return head
     return (head, tuple([outline(u, depth - 1) for u in inputs]))
 
@@ -58,12 +58,9 @@ def may_match(pattern: Any, seen: Outline) -> bool:
     if isinstance(pattern, Literal):
         if head is not CONSTANT or seen is CONSTANT or pattern.value != pattern.value:
             return head is CONSTANT
-        return seen[1] in pattern.marks  # (0.0 and -0.0, 1 and True are told apart later)
+        return seen[1] in pattern.marks  # (0.0 and -0.0, 1 and True are distinguished later)
     if not isinstance(pattern, OpNode):
         return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
-    if pattern.default is not None:  # it may stand for its other operand alone
-        if any(may_match(a, seen) for a in pattern.args if a is not pattern.default):
-            return True
     if head is None or head is CONSTANT:
         return False
     if pattern.index is not None:
@@ -101,15 +98,17 @@ def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
     return pattern.swaps and all(map(may_match, args[::-1], seen))
 
 
+def is_twice(left: OpNode) -> bool:
+    """Return whether a left side is an op applied twice to one variable."""
+    args = left.args
+    return len(args) == 2 and isinstance(args[0], Hole) and args[0] == args[1] and not left.rests
+
+
 def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
     """Yield the numbers that `may_match` distinguishes for these patterns."""
-    stack = list(args)
-    while stack:
-        p = stack.pop()
+    for p in args:
         if isinstance(p, Literal) and p.value == p.value:
             yield from p.marks
-        elif isinstance(p, OpNode) and p.default is not None:
-            stack += p.args
 
 
 # --- an order by content ------------------------------------------------------------------------
@@ -175,7 +174,7 @@ def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
         if isinstance(p, Literal):
             if p.value == p.value and len(p.marks) == 1:
                 found.setdefault(level, []).append((CONSTANT, p.value))
-        elif isinstance(p, OpNode) and p.default is None:
+        elif isinstance(p, OpNode):
             if not isinstance(p.op, OpClass):
                 found.setdefault(level, []).append(p.head)
             stack += [(a, level + 1) for a in p.args]
@@ -218,7 +217,7 @@ class RuleIndex:
         self.level = level
         self.free: list[int] = []  # rules that want nothing particular there
         self.filed: dict[Any, list[int]] = {}
-        if len(rules) <= FEW:
+        if len(rules) <= MAX_UNINDEXED_RULES:
             return
         wanted = [rule.demands.get(level, ()) for rule in rules]
         common = Counter([mark for some in wanted for mark in set(some)])

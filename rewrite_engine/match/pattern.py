@@ -144,15 +144,8 @@ class Hole:
 
     name: str
     sort: Sort = Anything
-    #: the number it stands for where its operand is missing; None: it has to be there
-    default: Any = None
     #: whether it takes one or more operands that stand side by side, as one term (`ac.run_of`)
     several: bool = False
-
-    @property
-    def has_default(self) -> bool:
-        """True if its operand is optional."""
-        return self.default is not None
 
     @property
     def rest(self) -> bool:
@@ -286,11 +279,6 @@ class OpNode:
     def wide(self) -> bool:
         """True if operands stand for more than one, if they have an order."""
         return any(map(is_wide, self.args))
-
-    @cached_property
-    def default(self) -> Hole | None:
-        """Optional operand, if there is one."""
-        return next((a for a in self.args if isinstance(a, Hole) and a.has_default), None)
 
     @cached_property
     def swaps(self) -> bool:

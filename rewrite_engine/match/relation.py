@@ -194,11 +194,13 @@ class KanrenRelationSub(RelationRule):
         **options: Any,
     ) -> None:
         options.update(results_filter=results_filter, node_filter=node_filter)
-        super().__init__(_named(kanren_relation, name), **options)
+        super().__init__(_name_relation(kanren_relation, name), **options)
         self.kanren_relation = kanren_relation
 
 
-def _named(relation: Callable[[Any, Any], Goal], name: str | None) -> Callable[[Any, Any], Goal]:
+def _name_relation(
+    relation: Callable[[Any, Any], Goal], name: str | None
+) -> Callable[[Any, Any], Goal]:
     """Return a function with the name, the source position and the docstring that a rule needs."""
     inner = getattr(relation, "func", relation)  # of a partial
 

@@ -24,7 +24,8 @@ from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.differences import levels, with_views
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for
-from rewrite_engine.match.lower import Compute, Lowered, counted, lower
+from rewrite_engine.match.lower import Condition, Lowered, counted, lower
+from rewrite_engine.match.missing import each_way
 from rewrite_engine.match.mistakes import Mistakes, joined
 from rewrite_engine.match.outline import (
     ROOTS,
@@ -33,6 +34,7 @@ from rewrite_engine.match.outline import (
     demands,
     head_of,
     interior,
+    is_twice,
     may_be_op,
     may_match_operands,
     numbers_among,
@@ -41,11 +43,8 @@ from rewrite_engine.match.outline import (
 from rewrite_engine.match.pattern import (
     Graph,
     Hole,
-    Literal,
     OpClass,
     OpNode,
-    holes,
-    subpatterns,
 )
 from rewrite_engine.match.renamed import warn_of_lost_matches
 from rewrite_engine.match.sample import settled
@@ -202,7 +201,7 @@ class Rule:
         """
         return self.unchecked if "shape_unsafe" in granted and self.keeps is not None else self
 
-    #: whether no error of a node is lost if `new` takes its place (`rules/facts_failure.py`)
+    #: whether no error of a node is lost if `new` takes its place (`facts/failure.py`)
     keeps: Keeps | None = None
 
     @cached_property
@@ -251,8 +250,8 @@ class Rule:
         """
         return True
 
-    #: whether it applies only to those operands for which what it makes has a type that fits, if
-    #: that is of the right kind: an implicit guard
+    #: whether a result whose type does not fit, but is of the right kind, only means that the rule
+    #: does not apply: an implicit guard
     lenient: bool = False
 
     #: {level: what `fits` looks for there}; what has not all of it does not fit
@@ -262,7 +261,7 @@ class Rule:
         """Return the numbers that `fits` distinguishes, as operands of the root."""
         return ()
 
-    #: ops looked at below the root, with the depth at which they are
+    #: {op that the rule reads below the root: its depth}
     interior: dict[Any, int] = {}
 
     @cached_property
@@ -301,7 +300,8 @@ class Rule:
 
 
 class DataRule(Rule):
-    """Rule left → right, with guards, as data.
+    """Rule left → right, with guards, as data: `lowered` is the record of all that it says. The
+    rest follows from that by functions of patterns (`outline.py`, `build.py`, `goal.py`).
 
     keeping: returns the `keeps` of a rule. options: the options of `Rule`: phase, claim, tags.
     """
@@ -328,22 +328,38 @@ class DataRule(Rule):
         worlds = None if self.module.startswith(SHIPPED) else variable.worlds()
 
         def lowering() -> Lowered:
-            return settled(lower(self.fn, variable, pairs, self.is_backward), worlds, self.extends)
+            lowered = lower(self.fn, variable, pairs, self.is_backward)
+            return settled(lowered, worlds, self.extends, self.is_backward)
 
         self.lowered = counted(lowering)
-        self.left: OpNode = self.lowered.left
-        self.right: Any = self.lowered.right
-        self.guards = self.lowered.guards
-        #: whether facts prove what it assumes, or the user grants it
-        self.proves = any([g.assumed for g in self.guards])
         if self.proves:
             if claim.then is None:
                 why = '`assuming` needs a claim with an assumption: claim=assumes("fastmath")'
                 raise PatternError(why)
             self.tags |= claim.then.tags
-        #: levels of nests of sums and differences that are looked into (`differences.views`)
+        #: levels of nests of sums and differences that the rule reads (`differences.views`)
         self.nests = levels(self.left)
         self.depth = deepest(self.left) + self.nests
+
+    @property
+    def left(self) -> OpNode:
+        """Left side of the rule: an op on patterns."""
+        return self.lowered.left
+
+    @property
+    def right(self) -> Any:
+        """Right side: a pattern, `Compute`, or a tuple of patterns for all outputs."""
+        return self.lowered.right
+
+    @property
+    def guards(self) -> tuple[Condition, ...]:
+        """Guards, which must hold for the rule to apply."""
+        return self.lowered.guards
+
+    @property
+    def proves(self) -> bool:
+        """True if facts prove what it assumes, or the user grants it."""
+        return any([g.assumed for g in self.guards])
 
     @cached_property
     def keeps(self) -> Keeps | None:
@@ -360,10 +376,12 @@ class DataRule(Rule):
     @cached_property
     def on_trust(self) -> DataRule:
         """Rule without the guards that its assumption makes unnecessary."""
-        guards = tuple([g for g in self.guards if not g.assumed])
-        lowered = self.lowered._replace(guards=guards)
-        text = rule_text(lowered)
-        return self.copied(guards=guards, lowered=lowered, text=text, proves=False)  # type: ignore
+
+        def trusted(way: Lowered) -> Lowered:
+            return way._replace(guards=tuple([g for g in way.guards if not g.assumed]))
+
+        lowered = each_way(self.lowered, trusted)
+        return self.copied(lowered=lowered, text=rule_text(lowered))  # type: ignore[no-any-return]
 
     @cached_property
     def text(self) -> str:
@@ -390,19 +408,19 @@ class DataRule(Rule):
         return not isinstance(self.left.op, OpClass)
 
     def fits(self, seen: Sequence[Outline]) -> bool:
-        return bool(self.nests) or may_match_operands(self.left, seen)
+        return bool(self.nests) or any(
+            [may_match_operands(way.left, seen) for way in self.lowered.ways]
+        )
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-        args = self.left.args
-        same = len(args) == 2 and isinstance(args[0], Hole) and args[0] == args[1]
-        return not (distinct and same and not self.left.rests)
+        return not (distinct and all([is_twice(way.left) for way in self.lowered.ways]))
 
     @cached_property
     def demands(self) -> dict[int, tuple[Any, ...]]:
-        return {} if self.nests else demands(self.left)
+        return {} if self.nests or self.lowered.others else demands(self.left)
 
     def numbers(self) -> Iterable[Any]:
-        return numbers_among(self.left.args)
+        return chain.from_iterable([numbers_among(way.left.args) for way in self.lowered.ways])
 
     @cached_property
     def interior(self) -> dict[Any, int]:
@@ -426,14 +444,6 @@ class DataRule(Rule):
         return keeping_errors(with_views(self.left, self.lowered.exact, match), self.keeps)
 
     @cached_property
-    def drops(self) -> bool:
-        """Return whether operands on the left, variables or numbers, are missing on the right."""
-        right = self.right
-        kept = right.names if isinstance(right, Compute) else holes(right)
-        leaves = [p for p, _ in subpatterns(self.left) if not isinstance(p, OpNode)]
-        return any(isinstance(p, Literal) or p.name not in kept for p in leaves)
-
-    @cached_property
     def consumed(self) -> Consumer:
         """Function `consumed(node, was, rule)` that returns the origin of a node's replacement."""
         return consumer(self.left)
@@ -454,7 +464,7 @@ class DataRule(Rule):
         if new.type is old.type:
             return True
         right = self.right[old.index or 0] if isinstance(self.right, tuple) else self.right
-        if isinstance(right, Hole) or (self.drops and old.type.widens(new.type)):
+        if isinstance(right, Hole) or (old.type.widens(new.type) and self.lowered.drops):
             return bool(old.type.yields_to(new.type))
         return super().accept(old, new)
 
@@ -491,7 +501,7 @@ class RuleOfRules(Rule):
         for part in self.leading:
             inside = part.interior
             if not inside and part.depth > 1:
-                return {}  # it looks at anything
+                return {}  # it reads any op
             for op, depth in inside.items():
                 found[op] = max(depth, found.get(op, 0))
         return found
@@ -545,7 +555,7 @@ class NodeRewriter(Rule):
     @cached_property
     def apply(self) -> Function:
         fn = self.fn
-        if self.constant_inputs:  # (dispatch looks at the first few inputs only)
+        if self.constant_inputs:  # (dispatch reads the first few inputs only)
             fn = lambda fgraph, node: self.fn(fgraph, node) if all_constant(node) else None
         return keeping_errors(fn, self.keeps)
 

@@ -30,31 +30,35 @@ from rewrite_engine.match.ac import is_ac, is_associative
 from rewrite_engine.match.build import Bindings, build
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, extended
+from rewrite_engine.match.missing import each_way, with_missing
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.print import brief
 
-#: what is said of ranks, whatever the dtypes are
-MISFIT = (NDimError, AxisError)
+#: errors about ranks, which do not depend on dtypes
+RANK_ERRORS = (NDimError, AxisError)
 
 #: values that are tried for a parameter of an op that may be any
 PARAMETERS = (None, (0,), 0, 1, False, True, "float64")
 
-MOST = 300  # ways to let variables stand for samples of several kinds
+MAX_SAMPLE_WAYS = 300  # ways to let variables stand for samples of several kinds
 
 Worlds = Sequence[Sequence[Any]] | None
 
-SILENT = "the number of outputs of {0} is unknown: give it `nout`, `otypes` or `output_names`"
+UNKNOWN_OUTPUTS = (
+    "the number of outputs of {0} is unknown: give it `nout`, `otypes` or `output_names`"
+)
 
 
-def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
+def settled(rule: Lowered, worlds: Worlds, extends: bool, backward: bool = False) -> Lowered:
     """Return a rule in its final form, checked. worlds: see `own_form`; None: it is known to be
-    correct. extends: see `lower.extended`. Raises `PatternError`.
+    correct. extends: see `lower.extended`. backward: see `with_missing`. Raises `PatternError`.
     """
     if worlds is not None:
         rule = in_own_form(rule, worlds, both=not extends)
         check_sides(rule)
-    return extended(rule) if extends else rule
+    rule = with_missing(rule, backward)
+    return each_way(rule, extended) if extends else rule
 
 
 # --- ranks ----------------------------------------------------------------------------------------
@@ -66,7 +70,7 @@ def samples_of(pattern: Any) -> list[Bindings]:
     """
     found, samples = holes(pattern), []
     for hole in found.values():
-        if hole.sort.samples is None or hole.has_default:
+        if hole.sort.samples is None:
             return []
         samples.append(hole.sort.samples())
     rows = range(max(map(len, samples), default=1))
@@ -76,7 +80,7 @@ def samples_of(pattern: Any) -> list[Bindings]:
 def types(pattern: Any) -> Iterator[Any]:
     """Yield the types that a pattern has on its sorts' samples."""
     if isinstance(pattern, Hole):
-        known = None if pattern.has_default else pattern.sort.samples
+        known = pattern.sort.samples
         yield from [v.type for v in known()] if known is not None else ()
         return
     for bound in samples_of(pattern):
@@ -105,7 +109,7 @@ def check_ranks(rule: Lowered) -> None:
         try:
             sides = [build(p, bound) for p in (rule.left, rule.right if sure else rule.left)]
             left, right = [getattr(getattr(v, "type", None), "ndim", None) for v in sides]
-        except MISFIT as error:
+        except RANK_ERRORS as error:
             misfit = misfit or error
         except Exception:  # of these dtypes there is no such term
             continue
@@ -146,8 +150,8 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
     errors: list[Exception] = []
     if any(is_associative(p) and len(p.args) == 1 for p, _ in subpatterns(pattern)):
         return pattern  # its one operand takes any number of them
-    ways = () if any(unbuilt(p, worlds) for p in _parts(pattern)) else _ways(pattern, worlds)
-    for bound in ways:
+    parts_exist = not any(unbuilt(p, worlds) for p in _find_parts(pattern))
+    for bound in _sample_ways(pattern, worlds) if parts_exist else ():
         try:
             term = build(pattern, bound)
         except PatternError:
@@ -179,10 +183,10 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
     for found in (alike, list(forms.values())):
         if len(found) == 1:
             return found[0]
-    raise PatternError(_never(pattern, built, list(forms)))
+    raise PatternError(_describe_fault(pattern, built, list(forms)))
 
 
-def _parts(pattern: Any) -> Iterator[Any]:
+def _find_parts(pattern: Any) -> Iterator[Any]:
     """Yield the parts of a pattern that have parameters, of which not all values are tried; the
     small ones first.
     """
@@ -195,7 +199,7 @@ def check_declared(pattern: Any) -> None:
     """Reject ops whose number of outputs is unknown: they might never match."""
     for p, _ in subpatterns(pattern):
         if isinstance(p, OpNode) and p.index is None and known_outputs(p.operator) is None:
-            raise SeveralOutputsError(SILENT.format(_op_text(p)))
+            raise SeveralOutputsError(UNKNOWN_OUTPUTS.format(_op_text(p)))
 
 
 def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
@@ -203,7 +207,7 @@ def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
     can. Raises `PatternError` for a pattern that may not be built.
     """
     said = ""
-    for bound in _ways(pattern, worlds):
+    for bound in _sample_ways(pattern, worlds):
         try:
             build(pattern, bound)
         except PatternError:
@@ -222,11 +226,13 @@ def _matches(pattern: Any, term: Any, exact: bool) -> bool:
     return next(match_root(pattern, node, exact), None) is not None
 
 
-def _never(pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[str]) -> str:
+def _describe_fault(
+    pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[str]
+) -> str:
     """Describe the fault of a left side that does not match what it builds."""
     found: dict[str, dict[str, None]] = {}
     for _, term in built:
-        for has, builds in _differs(pattern, term):
+        for has, builds in _find_difference(pattern, term):
             found.setdefault(has, {})[builds] = None
     said = [f"has {has}, but a term has {' or '.join(found[has])}" for has in found]
     said = said or [f"builds {brief(built[0][1])}"]
@@ -237,7 +243,7 @@ def _never(pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[
     return f"{text}. Write the ops that a term has"
 
 
-def _differs(pattern: Any, term: Any) -> list[tuple[str, str]]:
+def _find_difference(pattern: Any, term: Any) -> list[tuple[str, str]]:
     """Return the first place where a pattern and the term that it builds have different ops."""
     stack = [(pattern, term)]
     while stack:
@@ -276,7 +282,7 @@ def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
         if v in leaves:
             return leaves[v]
         if v.head is CONSTANT:
-            return _number(v, numbers)
+            return _read_number(v, numbers)
         if v.owner is None:
             raise PatternError(f"{brief(v)} cannot be written as a pattern")
         op, inputs, index = v.owner.op, v.owner.inputs, None if v.head is v.owner.op else v.index
@@ -293,7 +299,7 @@ def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
     return of(pattern, term)
 
 
-def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
+def _read_number(constant: Any, numbers: Sequence[Literal]) -> Literal:
     for literal in numbers:
         if counts_as(constant, literal.value):
             return literal
@@ -305,14 +311,14 @@ def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
 # --- what variables may stand for ----------------------------------------------------------------
 
 
-def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
+def _sample_ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
     """Yield ways to let the holes of a pattern stand for samples: all of one kind, then mixed."""
     found, free = holes(pattern), parameters(pattern)
     operands = [hole for name, hole in found.items() if name not in free]
     values = list(islice(product(*free.values()), 50))
     rests = any(hole.rest for hole in operands)
-    wanted = _wanted(pattern)
-    for way in _kinds(operands, worlds, wanted):
+    wanted = _sample_declared(pattern)
+    for way in _combine_kinds(operands, worlds, wanted):
         if None in way:
             return
         for several in (False, True) if rests else (False,):
@@ -324,7 +330,7 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
                 yield bound | dict(zip(free, value, strict=True))
 
 
-def _wanted(pattern: Any) -> dict[str, list[Any]]:
+def _sample_declared(pattern: Any) -> dict[str, list[Any]]:
     """Return samples of the types that ops declare (`itypes`) at holes."""
     found: dict[str, list[Any]] = {}
     for p, _ in subpatterns(pattern):
@@ -335,21 +341,21 @@ def _wanted(pattern: Any) -> dict[str, list[Any]]:
     return found
 
 
-def _kinds(
+def _combine_kinds(
     holes: Sequence[Hole], worlds: Sequence[Sequence[Any]], wanted: Mapping[str, list[Any]]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield samples for holes: all of one kind, then mixed. None: there is no sample for a hole."""
     uniform = []
     for i, world in enumerate(worlds if holes else [()]):
         first = [wanted.get(hole.name, []) for hole in holes]
-        uniform.append(tuple([_candidate(h, i, world, w) for h, w in zip(holes, first)]))
+        uniform.append(tuple([_choose_candidate(h, i, world, w) for h, w in zip(holes, first)]))
         yield uniform[-1]
     options = [{v.type: v for v in reversed(some)}.values() for some in zip(*uniform, strict=True)]
     if options:
-        yield from islice(product(*[list(some)[::-1] for some in options]), MOST)
+        yield from islice(product(*[list(some)[::-1] for some in options]), MAX_SAMPLE_WAYS)
 
 
-def _candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
+def _choose_candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
     """Return a value for a hole in the i-th of the worlds. wanted: the samples that ops require
     there.
     """

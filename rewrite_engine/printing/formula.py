@@ -218,17 +218,19 @@ class Formula:
             yield f"{name}({inner.parameters(op)}) = {', '.join(outputs)}{where}"
 
     def functions(self, limit: int | None) -> Iterator[list[str]]:
-        """Yield the ops with graphs, inner ones first, each as the lines of a function; a term that
-        is used more than once has the name that the program gave it.
+        """Yield the ops with graphs, inner ones first, each as the lines of a function with types;
+        a term that is used more than once has the name that the program gave it.
         """
         for op, name in self.ops.items():
             inner = Formula(op.inner_outputs, self.ops, op.inner_inputs, by_source=True)
             own, outputs = inner.parts(limit)
-            head, end = f"{name}({inner.parameters(op)})", ", ".join(outputs)
+            head, end = f"{name}({inner.typed_parameters(op)})", ", ".join(outputs)
             if not own:
                 yield [f"{head} = {end}"]
                 continue
-            yield [f"def {head}:", *[f"    {line}" for line in (*own, f"return {end}")]]
+            types = [", ".join([type_text(v.type) for v in node.outputs]) for node in inner.names]
+            lines = [f"{line}   {text}" for line, text in zip(own, types, strict=True)]
+            yield [f"def {head}:", *[f"    {line}" for line in (*lines, f"return {end}")]]
 
     def parts(self, limit: int | None) -> tuple[list[str], list[str]]:
         """Return shared terms as definitions, and the outputs."""
@@ -238,6 +240,16 @@ class Formula:
     def parameters(self, op: Any) -> str:
         """The inputs of the graph of an op."""
         return ", ".join([self.roots.get(v) or leaf_text(v) for v in op.inner_inputs])
+
+    def typed_parameters(self, op: Any) -> str:
+        """Return the inputs of the graph of an op with their types; the type of several inputs in
+        a row stands once, behind them.
+        """
+        found = []
+        for text, same in groupby(op.inner_inputs, key=lambda v: type_text(v.type)):
+            names = ", ".join([self.roots.get(v) or leaf_text(v) for v in same])
+            found.append(f"{names}: {text}")
+        return ", ".join(found)
 
     def _name_shared(self, outputs: Sequence[Any]) -> dict[Apply, str]:
         """Name the nodes that are used more than once."""
@@ -277,6 +289,14 @@ class Formula:
         if op not in self.ops:
             return formula(op, args, outer)
         return call_tokens([self.ops[op]], [*_in_short(args)])
+
+
+def type_text(type_: Any) -> str:
+    """Return a type in a few words: `float64[3, ?]`, or `float64` of a scalar."""
+    if not hasattr(type_, "dtype"):
+        return str(type_)
+    lengths = ", ".join("?" if n is None else str(n) for n in type_.shape)
+    return f"{type_.dtype}[{lengths}]" if lengths else str(type_.dtype)
 
 
 def _in_short(args: Sequence[Any]) -> Iterator[Any]:

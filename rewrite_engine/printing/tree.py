@@ -26,7 +26,7 @@ from rewrite_engine.terms.print import leaf_text
 
 BLOCK = 40  # levels after which indentation starts anew
 MORE = "···"
-FACTS = "query facts about a variable directly: `rewrite_engine.rules.facts.symmetric(x)`"
+FACTS = "query facts about a variable directly: `rewrite_engine.facts.symmetric(x)`"
 
 
 @dataclass(slots=True)

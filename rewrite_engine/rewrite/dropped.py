@@ -6,7 +6,7 @@ the other operands. A NaN is kept if the remaining terms are computed from it by
 it. `Dropping` decides about errors, for all rules that drop anything: `@rule` queries it about
 terms missing from its right side (`Dropping.keeping`), `@node_rewriter` about its result
 (`Dropping.operands_kept`). `shown_through` finds NaNs. Facts about ops and terms are in
-`rules/facts.py`.
+`facts/`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Intervals, and bounds of results computed from the bounds of their operands.
 
 An op declares one of these functions as `bounds=`, or it declares `range=` and `increasing=`
-(`scalar/op.py`). The fact `bounded` calls them (`rules/facts_numbers.py`) and rounds outwards. Each
+(`scalar/op.py`). The fact `bounded` calls them (`facts/numbers.py`) and rounds outwards. Each
 function takes the dtype of the result and a pair (low, high) per operand, and returns such a pair,
 or None.
 """

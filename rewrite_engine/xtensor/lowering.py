@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from rewrite_engine.language import exact, node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules import pipeline
-from rewrite_engine.rules.language import exact, node_rewriter
+from rewrite_engine.pipeline import phases
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.xtensor.ops import XOp
 from rewrite_engine.xtensor.type import TensorFromXTensor, XTensorFromTensor
 
-TAGS = ["lower_xtensor", pipeline.BEFORE_GRADIENTS]
+TAGS = ["lower_xtensor", phases.BEFORE_GRADIENTS]
 
 
 @node_rewriter([XOp], phase="canonicalize", claim=exact, tags=TAGS)
@@ -33,7 +33,7 @@ def tensor_of_named(fgraph: Any, node: Any) -> Any:
     name tensors, too, and an array that lost its names is one.
 
     >>> import rewrite_engine.tensor as pt
-    >>> from rewrite_engine.rules.language import rewritten
+    >>> from rewrite_engine.language import rewritten
     >>> from rewrite_engine.xtensor import as_xtensor
     >>> rewritten(as_xtensor(pt.vector("x"), ["a"]).values)
     x
@@ -63,4 +63,4 @@ RULES = RuleSet([in_ops_of_tensors, tensor_of_named, named_again])
 def register() -> None:
     """Add the rules to every mode."""
     for rule in RULES:
-        pipeline.register(rule)
+        phases.register(rule)

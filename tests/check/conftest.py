@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from rewrite_engine import facts
 from rewrite_engine.match.fact import Fact
-from rewrite_engine.rules import facts
 
 
 @pytest.fixture(autouse=True)

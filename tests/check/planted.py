@@ -10,8 +10,8 @@ from kanren import eq
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.rules.language import *
-from rewrite_engine.rules.facts import *
+from rewrite_engine.language import *
+from rewrite_engine.facts import *
 from rewrite_engine.rewrite.strategies import first, seq
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise

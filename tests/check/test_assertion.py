@@ -19,8 +19,8 @@ from rewrite_engine.check import (
     assert_same_values,
     rule_strategies,
 )
-from rewrite_engine.rules.language import *
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.language import *
+from rewrite_engine.pipeline.phases import all_rules
 from tests.check.planted import HEADER, rule_of
 
 ROOT = Path(__file__).resolve().parents[2]

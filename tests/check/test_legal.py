@@ -11,7 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.check.legal import HELD, held
 from rewrite_engine.config import config
 from rewrite_engine.errors import IllegalGraphError
-from rewrite_engine.rules.pipeline import NAMES
+from rewrite_engine.pipeline.phases import NAMES
 
 x, y = pt.vectors("x y")
 TERMS = [

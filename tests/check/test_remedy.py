@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.approach import limit_at
 from rewrite_engine.check.finding import Kind
-from rewrite_engine.check.remedy import REMEDIES, remedy
-from rewrite_engine.match.claim import approx, exact, refines
+from rewrite_engine.check.remedy import REMEDIES, remedy_of_claim
+from rewrite_engine.judge.difference import BothSides
+from rewrite_engine.judge.limits import limit_at
+from rewrite_engine.judge.verdict import Broken, Verdict
+from rewrite_engine.match.claim import Claim, approx, exact, refines
 from tests.check.planted import HEADER, rule_of
 
 CHECK = Path(rw.__file__).parent / "check"
@@ -39,29 +42,41 @@ def test_each_kind_of_wrong_finding_has_a_remedy() -> None:
     assert all(REMEDIES.values())
 
 
+def verdict(broken: Broken, units: float | None = None) -> Verdict:
+    return Verdict(broken, str(broken), units=units)
+
+
+F, C, U = pt.dscalar("x"), pt.zscalar("x"), pt.tensor("x", dtype="uint8", shape=())
+
+
 @pytest.mark.parametrize(
-    ("text", "claim", "fix"),
+    ("x", "found", "claim", "fix"),
     [
-        ("off by 24.3 units, was 0.5", refines, "claim=approx(ulps=25), if that is near enough"),
-        ("off by 1.41e+16 units, was 0.2", approx(2), "a narrower sort, or a guard"),
-        ("other bits", exact, "claim refines, or approx(ulps=n)"),
-        ("NaN becomes a number, which is the limit", refines, 'phase="stabilize"'),
-        ("NaN becomes a number", refines, "given(nonneg(x))"),
-        ("off by 1e+20 units\n x : TensorType(complex128, ())", refines, "x: Float, which exclude"),
-        ("other bits\n x : TensorType(uint8, ())", refines, "x: Float, which excludes integers"),
+        (F, verdict(Broken.ACCURACY, 24.3), refines, "claim=approx(ulps=25), if that is near"),
+        (F, verdict(Broken.ACCURACY, 1.41e16), approx(2), "a narrower sort, or a guard"),
+        (F, verdict(Broken.BITS), exact, "claim refines, or approx(ulps=n)"),
+        (F, verdict(Broken.LIMIT), refines, 'phase="stabilize"'),
+        (F, verdict(Broken.NAN_LOST), refines, "given(nonneg(x))"),
+        (C, verdict(Broken.ACCURACY, 1e20), refines, "x: Float, which exclude"),
+        (U, verdict(Broken.VALUES), refines, "x: Float, which excludes integers"),
+        (F, verdict(Broken.ERROR_NEW), refines, "given(fits(y))"),
+        (F, verdict(Broken.ERROR_LOST), refines, ""),
     ],
 )
-def test_the_remedy_of_a_claim(text: str, claim: object, fix: str) -> None:
-    assert fix in remedy("claims", "claim", text, claim)
+def test_the_remedy_of_a_claim(x: Any, found: Verdict, claim: Claim, fix: str) -> None:
+    text = remedy_of_claim(BothSides("wrong", claim, pt.abs(x), x), found, claim)
+    assert fix in text if fix else text == ""
 
 
-def test_the_remedy_of_shapes_and_errors() -> None:
-    shapes = "another dtype or shape\nleft: (dtype('float64'), (4,))\nright: (dtype('float64'), ())"
-    assert 'Tensor["n", "m"]' in remedy("claims", "shape", shapes)
-    dtypes = "another dtype or shape\nleft: (dtype('float32'), ())\nright: (dtype('float64'), ())"
-    assert "given(same_dtype(a, b))" in remedy("claims", "shape", dtypes)
-    assert 'Tensor["n", "m"]' in remedy("claims", "error", "an error is lost: ShapeError")
-    assert "guard" in remedy("claims", "error", "an error is new: ShapeError")
+def test_the_remedy_of_shapes() -> None:
+    two = BothSides("wrong", refines, F, F)
+    for dtypes, fix in ((("float64", "float64"), ""), (("float32", "float64"), "same_dtype(a, b)")):
+        left, right = [(np.dtype(dtype), (4,)) for dtype in dtypes]
+        found = Verdict(Broken.SHAPE, str(Broken.SHAPE), left=left, right=right)
+        text = remedy_of_claim(two, found, refines)
+        assert fix in text if fix else text == ""
+    assert 'Tensor["n", "m"]' in REMEDIES["claims", "shape"]
+    assert 'Tensor["n", "m"]' in REMEDIES["claims", "error"]
 
 
 #: a wrong rule, and what the remedy makes of it: sides, variables, options

@@ -18,9 +18,9 @@ from rewrite_engine.check.lengths import small_lengths
 from rewrite_engine.check.target import target_of
 from rewrite_engine.check.termination import unproved
 from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.language import *
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.rewrite.step import RuleWarning
-from rewrite_engine.rules.language import *
-from rewrite_engine.rules.pipeline import all_rules
 from tests.check.planted import HEADER, rule_of
 
 x = pt.vector("x")
@@ -341,7 +341,7 @@ class Twice(Op):
         outputs[0][0] = inputs[0] * 2
 """
 FACT_ALONE = """
-from rewrite_engine.rules.language import *
+from rewrite_engine.language import *
 
 @fact
 def small(x):
@@ -500,7 +500,7 @@ def test_a_summary_counts_one_as_one(count: int, words: str) -> None:
 def test_a_file_of_an_installed_pack_is_no_duplicate_of_itself(install: Any) -> None:
     source = '''
         import rewrite_engine.tensor as pt
-        from rewrite_engine.rules.language import *
+        from rewrite_engine.language import *
 
         @rule(phase="canonicalize", claim=exact)
         def odd(x: Float):

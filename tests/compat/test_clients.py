@@ -42,7 +42,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.type import NoneConst
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.rules import pipeline
+from rewrite_engine.pipeline import phases
 from rewrite_engine.scalar import ops
 from rewrite_engine.tensor.constant import of_value
 
@@ -344,7 +344,7 @@ def test_rules_until_none_applies() -> None:
 
 
 def test_rules_of_the_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "_registered", pipeline._registered)
+    monkeypatch.setattr(phases, "_registered", phases._registered)
     x = pt.vector("x")
 
     class Own(Marked):
@@ -372,8 +372,8 @@ def test_rules_of_the_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(UnknownNameError, match="there is no phase 'nothing'"):
             _ = optdb["nothing"]
     finally:
-        pipeline.known_rules.cache_clear()
-        pipeline.optimizer.cache_clear()
+        phases.known_rules.cache_clear()
+        phases.optimizer.cache_clear()
 
 
 def test_states_in_place_by_its_name_there() -> None:

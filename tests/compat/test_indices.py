@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.compat import lookup
 from rewrite_engine.compat.indices import (
     as_index_literal,
     get_canonical_form_slice,
     get_idx_list,
-    unflatten_index_variables,
 )
 from rewrite_engine.errors import AxisError, NotConstantError
 
@@ -32,7 +32,8 @@ x, i, rows = pt.tensor3("x"), pt.lscalar("i"), pt.lvector("rows")
 def test_what_stands_between_the_brackets(index: Any) -> None:
     node = x[index].owner
     found = get_idx_list(node.inputs, node.op.idx_list)
-    assert found == unflatten_index_variables(node.inputs[1:], node.op.idx_list)
+    unflatten = lookup("tensor.subtensor", "unflatten_index_variables")
+    assert found == unflatten(node.inputs[1:], node.op.idx_list)
     assert repr(found[: len(index)]) == repr(index)
     assert x[found].owner.op is node.op
 

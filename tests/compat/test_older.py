@@ -11,7 +11,7 @@ import scipy.signal
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compat import images, nnet, older
+from rewrite_engine.compat import images, lookup, nnet, older
 from rewrite_engine.compat.rewriting import out2in
 from rewrite_engine.compat.streams import RandomStreams
 from rewrite_engine.errors import NDimError, OptionError
@@ -170,9 +170,13 @@ def test_small_functions_of_networks() -> None:
 def test_solving_by_kinds() -> None:
     a, b = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0])
     lower, upper = np.tril(a), np.triu(a)
-    np.testing.assert_allclose(older.solve_lower_triangular(a, b).eval(), np.linalg.solve(lower, b))
-    np.testing.assert_allclose(older.solve_upper_triangular(a, b).eval(), np.linalg.solve(upper, b))
-    np.testing.assert_allclose(older.solve_symmetric(upper, b).eval(), np.linalg.solve(a, b))
+    for kind, given, whole in (
+        ("lower_triangular", a, lower),
+        ("upper_triangular", a, upper),
+        ("symmetric", upper, a),
+    ):
+        solve = lookup("tensor.slinalg", f"solve_{kind}")
+        np.testing.assert_allclose(solve(given, b).eval(), np.linalg.solve(whole, b))
 
 
 def test_products_with_logarithms() -> None:

@@ -57,10 +57,10 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
+from rewrite_engine.pipeline import phases
+from rewrite_engine.pipeline.phases import rewrite_graph
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.step import RuleWarning
-from rewrite_engine.rules import pipeline
-from rewrite_engine.rules.pipeline import rewrite_graph
 from rewrite_engine.tensor.linalg import Cholesky
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.shape import SpecifyShape
@@ -288,10 +288,10 @@ def test_positions_of_others_are_phases() -> None:
 @pytest.fixture
 def registered() -> Iterator[None]:
     """What is registered is gone afterwards."""
-    steps = pipeline._steps
+    steps = phases._steps
     yield
-    pipeline._steps = steps
-    pipeline.optimizer.cache_clear()
+    phases._steps = steps
+    phases.optimizer.cache_clear()
 
 
 @pytest.mark.usefixtures("registered")

@@ -12,13 +12,13 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compat.rewriting import PatternNodeRewriter, in2out, optdb, out2in
 from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.language import node_rewriter
 from rewrite_engine.match.claim import approx
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.rule import DataRule, NodeRewriter
+from rewrite_engine.pipeline.phases import rewrite_graph
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.language import node_rewriter
-from rewrite_engine.rules.pipeline import rewrite_graph
 
 x, y, s = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s")
 

@@ -3,6 +3,7 @@
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.compat import lookup
 from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.compat.walks import (
     apply_depends_on,
@@ -12,7 +13,6 @@ from rewrite_engine.compat.walks import (
     io_toposort,
     last_first,
     orphans_between,
-    variable_depends_on,
     vars_between,
 )
 from rewrite_engine.graph.traverse import toposort
@@ -62,7 +62,9 @@ def test_depends_on() -> None:
     a = sin(x)
     assert depends_on(exp(a), [a])
     assert depends_on(a, [a])
-    assert variable_depends_on(exp(a), a)
+    for module in ("graph", "graph.basic", "graph.traversal"):
+        assert lookup(module, "variable_depends_on")(exp(a), a)
+        assert list(lookup(module, "variable_ancestors")([a])) == [a, x]
     assert depends_on(exp(a), [y, x])
     assert not depends_on(a, [exp(a), y])
 

@@ -32,8 +32,8 @@ from rewrite_engine.graph.inner import Structure, inlined
 from rewrite_engine.graph.null import DisconnectedType, NullType
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.pipeline.phases import optimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rules.pipeline import optimizer
 from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.tensor import Elemwise
 

@@ -19,9 +19,9 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.knowledge import current
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.rewrite import driver
 from rewrite_engine.rewrite.strategies import innermost, repeat, seq, topdown
-from rewrite_engine.rules.pipeline import all_rules
 from rewrite_engine.terms import etuplize
 
 pytestmark = pytest.mark.usefixtures("linker")

@@ -25,14 +25,14 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
+from rewrite_engine.language import Inexact, exact, rule
 from rewrite_engine.link import get_linker
 from rewrite_engine.loops import scan
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import KNOWN, all_rules
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rules.language import Inexact, exact, rule
-from rewrite_engine.rules.pipeline import KNOWN, all_rules
 
 
 def test_names_in_any_case() -> None:
@@ -322,7 +322,7 @@ def test_what_is_no_optimizer() -> None:
 
 def test_types_and_ops_that_nobody_uses_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ops, dispatches and caches remember is bounded."""
-    monkeypatch.setattr("rewrite_engine.match.dispatch.LIMIT", 50)
+    monkeypatch.setattr("rewrite_engine.match.dispatch.MAX_CACHED_KEYS", 50)
     monkeypatch.setattr("rewrite_engine.graph.op.REMEMBERED", 50)
     monkeypatch.setattr("rewrite_engine.tensor.elemwise.REMEMBERED", 50)
     monkeypatch.setattr("rewrite_engine.tensor.op.REMEMBERED", 50)

@@ -16,6 +16,7 @@ from rewrite_engine import In, Mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import InconsistencyError, RuleError
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.language import equation, rule
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Program
 from rewrite_engine.match.decorate import node_rewriter, relation
@@ -32,7 +33,6 @@ from rewrite_engine.rewrite.strategies import (
     try_,
 )
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules.language import equation, rule
 from rewrite_engine.terms.logic import LogicVariable
 from tests.toy import divmod_, neg, num, overwrite
 

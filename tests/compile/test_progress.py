@@ -14,8 +14,8 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compile import progress
 from rewrite_engine.config import config
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.language import node_rewriter
 from rewrite_engine.match.claim import exact
-from rewrite_engine.rules.language import node_rewriter
 
 x = pt.vector("x")
 

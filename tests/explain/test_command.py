@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rewrite_engine.rewrite.trace.lines import schema
+from rewrite_engine.rewrite.trace.records import schema
 from tests.rewrite.schema import problems
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,8 +33,8 @@ WRONG = """
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.language import rule
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.language import rule
+from rewrite_engine.pipeline.phases import optimizer
 
 @rule(phase="canonicalize")
 def sine_is_cosine(x):
@@ -54,7 +54,7 @@ rw.function([x], [pt.sin(pt.arcsin(x)), pt.cos(pt.arccos(x))], name="both")
 """
 RULES = """
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import *
+from rewrite_engine.language import *
 
 @rule(phase="specialize")
 def sin_of_arcsin(x: Inexact):

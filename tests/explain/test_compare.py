@@ -14,7 +14,7 @@ from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.type import generic
-from rewrite_engine.link.compare import Verdict, compare_values, ulps
+from rewrite_engine.judge.compare import Verdict, compare_values, ulps
 from rewrite_engine.tensor.type import TensorType
 
 vector = TensorType("float64", (None,))

@@ -106,5 +106,4 @@ def test_views_and_what_works_in_place_take_no_memory():
     x = pt.vector("x", shape=(1000,))
     assert peak_of(FunctionGraph([x], [x[::-1]]), {}).bytes == 8000
     (f,) = explain(pt.sin(pt.exp(x))).functions
-    before, after = f.peaks
-    assert (before.bytes, after.bytes) == (24000, 16000)
+    assert (f.about.peak_before, f.about.peak_after) == (24000, 16000)

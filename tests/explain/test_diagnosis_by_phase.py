@@ -10,8 +10,8 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.language import Inexact, Matrix, Prop, Rest, assumes, rewritten, rule
 from rewrite_engine.rewrite.strategies import first, seq, where
-from rewrite_engine.rules.language import Inexact, Matrix, Prop, Rest, assumes, rewritten, rule
 
 x, y, z = pt.vectors("x y z")
 m = pt.matrix("m")

@@ -16,14 +16,13 @@ from rewrite_engine.explain.difference import compared, differences
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report, explain
-from rewrite_engine.explain.saved import of_lines
 
 PROGRAMS = Path(__file__).parent / "programs"
 x, y = pt.vector("x"), pt.vector("y")
 
 
 def saved(report, title="saved"):
-    return of_lines(json_lines(report), title)
+    return Report.of_lines(json_lines(report), title)
 
 
 def test_rules_that_are_left_out():
@@ -84,12 +83,12 @@ def test_saved_reports_are_compared_with_their_versions():
     old = [line.replace('"rewrite_engine": "', '"rewrite_engine": "old ') for line in lines]
     mode = rw.Mode().excluding("stabilize")
     new = list(json_lines(explain(pt.log(1 + pt.exp(x)), name="f", mode=mode)))
-    found = compared(of_lines(old, "a"), of_lines(new, "b"))
+    found = compared(Report.of_lines(old, "a"), Report.of_lines(new, "b"))
     assert found.titles[0].startswith("a (rewrite_engine old ")
     assert found.titles[1].startswith("b (rewrite_engine ")
     [one] = found.functions
     assert one.outputs == ("result",)
-    assert compared(of_lines(old, "a"), of_lines(lines, "b")).functions[0].alike
+    assert compared(Report.of_lines(old, "a"), Report.of_lines(lines, "b")).functions[0].alike
 
 
 def test_functions_that_only_one_report_has():
@@ -132,10 +131,10 @@ def test_the_command_compares_files(tmp_path, capsys):
 @pytest.mark.parametrize("text", ["{}", "no json", '{"kind": "firing"}', ""])
 def test_a_file_that_is_no_report_is_refused(text):
     with pytest.raises(InputError):
-        of_lines(text.splitlines(), "file")
+        Report.of_lines(text.splitlines(), "file")
 
 
 def test_a_report_of_another_schema_is_refused():
     lines = [json.dumps(json.loads(line) | {"version": 99}) for line in json_lines(explain(x))]
     with pytest.raises(InputError, match="version 99"):
-        of_lines(lines, "file")
+        Report.of_lines(lines, "file")

@@ -143,7 +143,7 @@ def test_firings_are_numbered_and_told_together_as_in_the_text(folder, kalman):
 def test_lines_before_and_after_stand_side_by_side(folder):
     x_, text = pt.vector("x"), folder / "text.html"
     text.write_text(page(json_lines(explain(pt.log(1 + pt.exp(x_)) * 2))))
-    rows = r'<td class="(\w*)">([^<]*)</td>'
+    rows = r'<td class="(\w*)"[^>]*>([^<]*)</td>'
     found = re.findall(rows, shown(text, "text=all").split('id="rows"')[1])
     gone = [line for kind, line in found if kind == "gone"]
     came = [line for kind, line in found if kind == "came"]
@@ -152,6 +152,59 @@ def test_lines_before_and_after_stand_side_by_side(folder):
     one = re.findall(rows, shown(text, "text=firing&firing=1").split('id="rows"')[1])
     assert "log1p" in " ".join(line for kind, line in one if kind == "came")
     assert 'id="text" hidden' in shown(text)
+
+
+def clicked(file, script):
+    """The page after a script has run in it."""
+    other = file.with_name(f"clicked_{file.name}")
+    page = file.read_text().replace("</body>", f"<script>{script}</script></body>")
+    other.write_text(page)
+    return shown(other)
+
+
+@needs_browser
+def test_a_line_of_code_leads_to_its_nodes_and_a_node_to_its_lines(folder, kalman):
+    line = next(n for n in kalman.graphs[0].nodes if n.class_ == "Scan").line
+    place = f"{Path(line[0]).name}:{line[1]}"
+    dom = shown(folder / "kalman.html", f"line={place}")
+    (now,) = re.findall(rf"<h2>{place}: (\d+) nodes now", dom)
+    assert boxes(dom, r"\w+(?: new)? found") == int(now) > 0
+    inner = kalman.graphs[1]
+    assert inner.inside == "Scan"
+    row = next(n.line for n in inner.nodes if n.class_ == "MatrixInverse")
+    dom = shown(folder / "kalman.html", f"line={Path(row[0]).name}:{row[1]}")
+    assert "0 nodes now" in dom
+    assert re.search(r'class="row">\d+ inside of Scan<', dom)
+    ids = [k for k, n in enumerate(inner.nodes) if n.line == row]
+    dom = shown(folder / "kalman.html", f"inside=Scan&node={ids[0]}")
+    (text,) = [one.text for one in inner.sources if (one.file, one.line) == row]
+    assert text
+    assert re.search(rf'class="row">built at {Path(row[0]).name}:{row[1]}', dom)
+    assert re.search(rf'class="row now">{Path(row[0]).name}:{row[1]}', dom)
+    click = "[...document.querySelectorAll('#lines_of_code .row')].at(-1).click()"
+    assert re.search(r"<h2>kalman.py:\d+: \d+ nodes now", clicked(folder / "kalman.html", click))
+
+
+@needs_browser
+def test_a_phase_is_its_text_before_and_after(folder):
+    file = folder / "kalman.html"
+    click = "document.querySelectorAll('#phases span')[1].click()"
+    dom = clicked(file, click)
+    assert 'id="text" hidden' not in dom
+    rows = re.findall(r'<td class="([^"]*)"[^>]*>([^<]*)</td>', dom.split('id="rows"')[1])
+    assert {kind for kind, _ in rows} >= {"gone", "came"}
+    line = f"{click}; document.querySelector('#rows td.gone').click()"
+    dom = clicked(file, line)
+    assert re.search(r'<td class="gone here"', dom)
+    assert "<h2>" in dom.split('id="about"')[1].split("</section>")[0]
+
+
+@needs_browser
+def test_the_step_of_a_loop_is_shown_as_code(folder):
+    dom = shown(folder / "kalman.html", "inside=Scan")
+    code = dom.split('<pre class="code">')[1].split("</pre>")[0]
+    assert code.startswith("def Scan(ys[t]: float64")
+    assert "    return " in code
 
 
 @needs_browser

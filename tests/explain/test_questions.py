@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,8 @@ from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.__main__ import main
 from rewrite_engine.explain.states import bisected, graph_after, graph_until, own_steps
 from rewrite_engine.explain.why import cone
+from rewrite_engine.language import rule
 from rewrite_engine.printing import pp
-from rewrite_engine.rules.language import rule
 
 THEIRS = """
 import pytensor, pytensor.tensor as pt
@@ -217,7 +219,7 @@ def test_the_command_runs_terms_and_lines(capsys, args, part):
     ("args", "part"),
     [
         ([], "name a SCRIPT"),
-        (["old.json"], "old.json is a saved report: compare it, --diff OTHER.json"),
+        (["no_such.json"], "No such file or directory: 'no_such.json'"),
         (["--expr", "exp("], "no term of Python"),
         (["--expr", "1 + exq(x)"], "exq is no function of rewrite_engine.tensor; did you mean"),
         (["--var", "x float64", "--expr", "exp(x)"], "--var is NAME: DTYPE[LENGTHS]"),
@@ -266,7 +268,7 @@ def test_strict_wants_claims_kept_and_declarations_true(capsys):
 def test_bisect_tells_the_firing_and_what_helps(capsys, tmp_path):
     rules = tmp_path / "mine.py"
     rules.write_text(
-        "import rewrite_engine.tensor as pt\nfrom rewrite_engine.rules.language import *\n"
+        "import rewrite_engine.tensor as pt\nfrom rewrite_engine.language import *\n"
         "@rule(phase='canonicalize')\ndef cosine_is_sine(x: Inexact):\n    'Wrong.'\n"
         "    return pt.cos(x) >> pt.sin(x)\n"
     )
@@ -278,3 +280,18 @@ def test_bisect_tells_the_firing_and_what_helps(capsys, tmp_path):
     assert "no firing is to blame: no values disagree" in told(
         capsys, "--bisect", "--exclude", "cosine_is_sine", "--rules", str(rules), "--expr", term
     )
+
+
+def test_a_saved_report_prints_as_the_report_does(capsys, tmp_path):
+    saved, page = str(tmp_path / "saved.json"), tmp_path / "page.html"
+    program = str(Path(__file__).parent / "programs" / "kalman.py")
+    assert main(["--json", saved, program]) == 0
+    first = capsys.readouterr().out
+    assert main([saved]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == first.splitlines()[2:]
+    assert main(["--rule", "drop_unused", "--html", str(page), saved]) == 0
+    assert "loops/drop_unused" in capsys.readouterr().out
+    assert '"kind": "graph"' in page.read_text()
+    assert main(["--why", "log", saved]) == 2
+    assert "is in a saved report, which has no graphs to ask" in capsys.readouterr().err
+    assert main(["--rule", "no_such_rule", saved]) == 2

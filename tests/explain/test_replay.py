@@ -23,6 +23,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.pipeline.phases import all_rules, optimizer
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
@@ -37,7 +38,6 @@ from rewrite_engine.rewrite.strategies import (
     try_,
 )
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, graphs, named
 from tests.toy import Scale, add, const, divmod_, exp, log, mul, neg, sin, sub

@@ -17,20 +17,19 @@ import rewrite_engine.tensor as pt
 from rewrite_engine import Mode, OpFromGraph, function
 from rewrite_engine.errors import InputError, OptionError, UnknownNameError
 from rewrite_engine.explain import Report, explain, model, recording, replay
+from rewrite_engine.explain.layout import console_for, rule_times
 from rewrite_engine.explain.lines import json_lines
-from rewrite_engine.explain.show import console_for
-from rewrite_engine.explain.tables import rule_times
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
+from rewrite_engine.language import rule
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import all_rules, optimizer
 from rewrite_engine.rewrite.strategies import innermost, seq, try_
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rewrite.trace.lines import schema
-from rewrite_engine.rules.language import rule
-from rewrite_engine.rules.pipeline import all_rules, optimizer
+from rewrite_engine.rewrite.trace.records import schema
 from tests.rewrite.schema import problems
 
 x, m = pt.vector("x"), pt.matrix("m")
@@ -126,7 +125,7 @@ def test_a_function_with_states_is_explained_without_changing_them():
     f([1.0, 2.0])
     (found,) = explain(f, values=[[1.0, 2.0]]).functions
     assert found.outputs == ("result", "new s", "new w")
-    assert [v.shape for v in found.inputs] == [(2,), (), (2,)]
+    assert [v.shape for v in found.about.inputs] == [[2], [], [2]]
     assert np.array_equal(w.get_value(), [2.0, 2.0])
     assert np.array_equal(f([1.0, 1.0]), [6.0, 6.0])  # s was 3
     explain(y, updates={w: w + 1.0}, values=[[0.0, 0.0]])
@@ -167,7 +166,7 @@ def test_states_without_a_name_are_called_after_their_variables_or_numbered():
     updates = [(v, v * 1 + y) for v in (bias, *others)]
     (found,) = explain((y + bias) * others[0] * others[1], updates=updates).functions
     vector = "<TensorType(float64, (None,))"
-    assert [v.name for v in found.inputs] == ["y", "bias", f"{vector}>", f"{vector}_2>"]
+    assert [v.name for v in found.about.inputs] == ["y", "bias", f"{vector}>", f"{vector}_2>"]
     assert found.outputs[1:] == ("new bias", f"new {vector}>", f"new {vector}_2>")
     assert "bias * 1" in str(Report.of([found]))
 
@@ -211,13 +210,19 @@ def test_text_and_json_say_the_same():
     cost = -(naive_log_softmax(z) * z).sum(axis=1).mean()
     (f,) = explain(cost, updates=[(s, s - rw.grad(cost, s))], name="train").functions
     *_, line = map(json.loads, json_lines(Report([f.record])))
-    assert line["seconds"].keys() >= {"build", "rewrite", "link", "first call", *f.times.phases}
-    assert line["merged"] == f.merged
+    assert line["seconds"].keys() >= {
+        "build",
+        "rewrite",
+        "link",
+        "first call",
+        *[p.phase for p in f.phases],
+    }
+    assert line["merged"] == f.about.merged
     assert [one["name"] for one in line["outputs"]] == [*f.outputs] == ["result", "new s"]
-    assert [(v.name, v.state) for v in f.inputs] == [("m", False), ("s", True)]
-    assert f.inputs[1].shape == (4, 3)
-    assert [step for one in f.stretches for step in one.steps] == [*f.steps]
-    assert all({step.phase for step in one.steps} == {one.phase} for one in f.stretches)
+    assert [(v.name, v.state) for v in f.about.inputs] == [("m", False), ("s", True)]
+    assert f.about.inputs[1].shape == [4, 3]
+    assert [firing for one in f.stretches for firing in one.firings] == [*f.firings]
+    assert all({firing.phase for firing in one.firings} == {one.phase} for one in f.stretches)
     with pytest.raises(AttributeError):
         f.check.basis = "another"
 
@@ -227,7 +232,7 @@ def test_a_phase_that_runs_twice_is_added_up():
     twice = [innermost(rules[name], name="twice") for name in ("log_of_exp", "exp_of_log")]
     mode = rw.Mode(optimizer=seq(*twice))
     (f,) = explain(pt.log(pt.exp(x)) + x, mode=mode).functions
-    assert f.times.phases["twice"] == sum(phase.seconds for phase in f.phases)
+    assert f.about.seconds["twice"] == sum(phase.seconds for phase in f.phases)
     assert [one.result for one in f.stretches] == [f.phases[0]]
 
 
@@ -523,9 +528,9 @@ def test_inner_graphs_are_shown_and_their_firings_have_a_place() -> None:
     f = OpFromGraph([x], [pt.log(1 + pt.exp(x))], name="f")
     report = explain(f(a) + f(2 * a))
     text = str(report)
-    assert "f(x) = log(1.0 + exp(x))" in text
+    assert "f(x: float64[?]) = log(1.0 + exp(x))" in text
     assert "stabilize in f: 2 firings" in text
-    assert "f(x) = softplus(x)" in text
+    assert "f(x: float64[?]) = softplus(x)" in text
     assert "f(a), with its graph rewritten" in text
     assert "inside f " in text
     assert "stabilize in f" in report.text(phase="stabilize")

@@ -15,7 +15,7 @@ from rewrite_engine.errors import MissingInputError
 from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.states import graph_until, own_steps
-from rewrite_engine.rewrite.trace.lines import schema
+from rewrite_engine.rewrite.trace.records import schema
 from tests.rewrite.schema import problems
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -144,7 +144,13 @@ def test_the_line_of_a_function_has_claims_inputs_and_formulas():
     [f] = [one for one in lines_of(report) if one["kind"] == "function"]
     assert [one["kind"] for one in f["claims"]["untrue"]] == ["declaration"]
     assert f["inputs"] == [
-        {"name": "x", "type": "TensorType(float64, (None,))", "shape": [2], "state": False}
+        {
+            "name": "x",
+            "type": "TensorType(float64, (None,))",
+            "dtype": "float64",
+            "shape": [2],
+            "state": False,
+        }
     ]
     assert f["formulas_after"] == ["result = x + 1.0"]
     assert f["assumptions"][0]["declared"]

@@ -36,7 +36,7 @@ def test_a_report_has_no_more_than_120_lines(report, width):
 
 def test_every_firing_belongs_to_one_family(report):
     (f,) = report.functions
-    steps = [step.number for family in f.families for step in family.steps]
+    steps = [firing.number for family in f.families for firing in family.firings]
     assert sorted(steps) == [step.number for step in f.steps]
     assert len({(family.phase, family.rule) for family in f.families}) == len(f.families)
 
@@ -46,9 +46,9 @@ def test_what_is_spared_is_what_left_less_what_came(report):
     spared = sum(family.saved.nodes for family in f.families)
     own = [step for step in f.steps if " in " not in step.phase]
     if len(own) == len(f.steps):  # (what is merged is nobody's firing)
-        merged = sum(n for name, n in f.merged.items() if name != "build")
-        assert abs(f.cost_before.nodes - f.cost_after.nodes - spared) <= merged + len(own)
-    assert all(n >= 0 for n in f.merged.values())
+        merged = sum(n for name, n in f.about.merged.items() if name != "build")
+        assert abs(f.about.nodes_before - f.about.nodes_after - spared) <= merged + len(own)
+    assert all(n >= 0 for n in f.about.merged.values())
 
 
 def test_no_variable_of_a_loop_prints_as_its_type(report):
@@ -134,7 +134,7 @@ def test_a_function_that_failed_to_compile_is_told():
         rw.function([x, x], x + 1, name="lost")
     (failed,) = Report(recorder.records, recorder.failed).failed
     assert failed.name == "lost"
-    assert failed.place[0].endswith("test_story.py")
+    assert failed.file.endswith("test_story.py")
     text = Report(recorder.records, recorder.failed).text()
     assert "FAILED to compile: lost" in text
 
@@ -197,6 +197,23 @@ def test_a_rule_that_fires_in_two_graphs_has_one_line() -> None:
     assert len(rules) == 1
 
 
+def test_what_a_firing_in_a_loop_saves_counts_for_each_step() -> None:
+    ys, w = pt.dvector("ys"), pt.dscalar("w")
+    h, _ = rw.scan(
+        lambda y, h, w: pt.tanh(w * (y - h) ** 2),
+        sequences=[ys], outputs_info=[pt.constant(0.0)], non_sequences=[w],
+    )  # fmt: skip
+    saved = []
+    for n in (10, 1000):
+        mode = rw.Mode().including("canonicalize").excluding("loops", "inplace")
+        (f,) = explain(h, [ys, w], mode=mode, values=[[1.0] * n, 1.0]).functions
+        (one,) = [one for one in f.families if one.rule == "algebra/pow_two"]
+        saved.append(one.saved)
+    assert saved[0].flops > 0
+    assert saved[1].flops == 100 * saved[0].flops
+    assert saved[1].nodes == saved[0].nodes == 0
+
+
 def test_a_change_of_a_loop_is_told_in_sizes() -> None:
     ys, w = pt.vector("ys"), pt.scalar("w")
     (a, b), _ = rw.scan(
@@ -216,9 +233,10 @@ def test_a_change_of_a_loop_is_told_in_sizes() -> None:
 def test_a_loop_is_shown_as_a_function_with_the_names_of_the_program(filtered: Report) -> None:
     text = filtered.text(100)
     built = text.partition("The graph as built")[2].partition("What happened")[0]
-    assert "  def Scan(ys[t], m, P, A, Q, C, R):\n" in built
-    assert "      mp = A @ m\n" in built
-    for line in ("Pp = A @ P @ A.T + Q", "r = ys[t] - C @ mp"):
+    types = "ys[t]: float64[?], m: float64[2], P: float64[2, 2], A: float64[?, ?], Q: float64[2, 2]"
+    assert f"def Scan({types}, C: float64[?, ?], R: float64[1, 1]):" in " ".join(built.split())
+    assert "      mp = A @ m   float64[?]\n" in built
+    for line in ("Pp = A @ P @ A.T + Q   float64[2, 2]", "r = ys[t] - C @ mp   float64[?]"):
         assert f"\n      {line}\n" in built
     assert "\n      return " in built
     assert "UNTRUE" not in text

@@ -13,8 +13,8 @@ from rewrite_engine.explain.why import derivation, find_nodes, not_fired
 from rewrite_engine.match.claim import assumes
 from rewrite_engine.match.decorate import rule
 from rewrite_engine.match.equation import equation
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.rewrite.strategies import innermost, repeat, seq
-from rewrite_engine.rules.pipeline import all_rules
 
 x, m = pt.vector("x"), pt.matrix("m")
 F = rw.OpFromGraph([x], [pt.log(1 + pt.exp(x)) * 1.0], name="f")

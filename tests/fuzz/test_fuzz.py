@@ -19,8 +19,9 @@ from fuzz.generate import random_case
 from fuzz.report import report
 from fuzz.shrink import shrink
 from rewrite_engine.compile.mode import Mode
+from rewrite_engine.judge.verdict import Broken
+from rewrite_engine.language import node_rewriter, rule
 from rewrite_engine.match.claim import exact
-from rewrite_engine.rules.language import node_rewriter, rule
 from tests.fuzz.cases import case
 
 
@@ -60,10 +61,10 @@ def test_a_wrong_rule_is_found_and_blamed() -> None:
     check = graphs.Checker()
     finding = check(big, mode)
     assert finding is not None
-    assert finding.kind == "less accurate"
+    assert finding.kind == Broken.ACCURACY
     told = report("graphs:0:0", big, "default", mode, check, finding)
     assert told is not None
-    assert told.key == ("less accurate", wrong_cosine.name)
+    assert told.key == (Broken.ACCURACY, wrong_cosine.name)
     small = shrink(big, lambda c: check(c, mode) is not None)
     assert [str(node.op) for node in small.nodes] == ["cos"]
 

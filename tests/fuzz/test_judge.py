@@ -10,13 +10,8 @@ from mpmath import mp
 
 import rewrite_engine.tensor as pt
 from fuzz import graphs
-from fuzz.case import Case
-from rewrite_engine.check.values.judge import Judge
-from tests.fuzz.cases import case
-
-
-def judge_of(one: Case, regrouped: bool = False) -> Judge:
-    return Judge(one.results, one.given, graphs.wanted_of(one), regrouped)
+from rewrite_engine.judge.whole_excuses import Result, judge_result
+from tests.fuzz.cases import case, judge_of
 
 
 def in_float32(x: Any) -> Any:
@@ -362,8 +357,9 @@ def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -
     """log(1 + y) is 0 for a tiny y as it is written, so all is NaN; 1/y swallows x otherwise."""
     one = case(lambda x, y: pt.softmax(x + 1 / pt.log(1 + y)), np.array([0.0, 88.0]), np.array(y))
     wanted = [np.full(2, np.nan)]
-    finding = judge_of(one).element(0, (0,), wanted[0][0], np.float64(0.5), wanted[0][:1])
-    assert (finding is not None and finding[1] > 0) is is_told
+    graph = judge_of(one).graph
+    found = judge_result(Result(graph, 0, (0,), wanted[0][0], np.float64(0.5), wanted[0][:1]))
+    assert (found.broken is not None and found.severity > 0) is is_told
 
 
 @pytest.mark.parametrize(("x", "is_told"), [(3e38, False), (3e36, True)])
@@ -550,8 +546,10 @@ def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) ->
 def test_the_number_of_digits_is_as_before_when_a_case_was_judged() -> None:
     """Also where the first run that tells ends the search."""
     before, one = mp.dps, case(overflowing_powers, np.array([709.0]))
-    judge = judge_of(one)
-    assert judge.is_led(0, (0,), np.float64(-1.0))
+    graph = judge_of(one).graph
+    value = np.array([0.5])
+    found = judge_result(Result(graph, 0, (0,), value[0], np.float64(-1.0), value))
+    assert found.excuse.name == "mended steps"
     assert mp.dps == before
 
 

@@ -13,13 +13,13 @@ import rewrite_engine.tensor as pt
 from fuzz import ordinary, unrolled
 from fuzz.__main__ import main
 from fuzz.bounds import NotOrdinary, truth_of
+from fuzz.deviation import Deviation
 from fuzz.formulas import WEIGHTS, Formula, Term, random_formula, written
 from fuzz.limit import TooLong, limit
 from fuzz.recurrences import MODELS, random_recurrence
-from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.compile.mode import Mode
+from rewrite_engine.language import node_rewriter, rule
 from rewrite_engine.match.claim import exact
-from rewrite_engine.rules.language import node_rewriter, rule
 
 AS_BUILT = Mode(linker="py", optimizer=None)
 A, B, T = (Term("input", value=name) for name in "abt")

@@ -23,8 +23,8 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import rule
 from rewrite_engine.link import Linker, PyLinker, get_linker, register_linker
-from rewrite_engine.rules.language import rule
 from rewrite_engine.tensor.op import Shapes, TensorOp
 from tests.link.reference import random_graphs, values_for
 from tests.threads import in_threads

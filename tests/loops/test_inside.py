@@ -21,8 +21,8 @@ from rewrite_engine.graph.inner import HasInnerGraph, Structure, inner_ops
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.loops import Scan, scan, until
+from rewrite_engine.pipeline.phases import optimizer
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules.pipeline import optimizer
 from rewrite_engine.tensor.blockwise import vectorize_graph
 
 RNG = np.random.default_rng(7)

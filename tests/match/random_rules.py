@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.match.ac import is_ac, is_associative
+from rewrite_engine.match.ac import is_ac, is_associative, spliced
 from rewrite_engine.match.build import output_of
-from rewrite_engine.match.lower import Lowered, extended, spliced
+from rewrite_engine.match.lower import Lowered, extended
+from rewrite_engine.match.missing import each_way, with_missing
 from rewrite_engine.match.pattern import (
     ALL,
     Anything,
@@ -85,7 +86,8 @@ NUMBER = st.sampled_from([0, 1])
 #: each name has one sort, so that it means the same wherever it occurs
 HOLES = [Hole("a", Anything), Hole("b", Anything), Hole("c", Const), Hole("d", Positive)]
 RESTS = [Hole("r", Rest), Hole("s", Rest)]
-MAYBE = Hole("m", Const, 1.0)
+MAYBE = Hole("m", Const)
+DEFAULTS = {"m": 1.0}
 LEAVES = [*(num(n) for n in "xyz"), pos("p"), *map(num.make_constant, NUMBERS), const(3.0)]
 
 
@@ -169,7 +171,8 @@ def rules(draw: Any) -> DataRule:
     if left.op is three and draw(st.booleans()):
         left = left.output(ALL)
         right = tuple([OpNode(join, (Literal(float(i)), *parts)) for i in range(3)])
-    return with_sides(extended(Lowered(left, right, ())))
+    ways = with_missing(Lowered(left, right, (), defaults=DEFAULTS))
+    return with_sides(each_way(ways, extended))
 
 
 LEAF = Literal(5.0)
@@ -181,7 +184,6 @@ def with_sides(lowered: Lowered) -> DataRule:
     rule: DataRule = object.__new__(DataRule)
     rule.__dict__.update({k: v for k, v in TEMPLATE.__dict__.items() if k not in ("apply", "goal")})
     rule.lowered = lowered
-    rule.left, rule.right, rule.guards = lowered.left, lowered.right, lowered.guards
     rule.text = rule_text(lowered)
     rule.depth = max(d for p, d in subpatterns(rule.left) if isinstance(p, OpNode) or d == 0)
     return rule
@@ -189,7 +191,7 @@ def with_sides(lowered: Lowered) -> DataRule:
 
 def guarded(rule: DataRule, guards: tuple[Any, ...]) -> DataRule:
     """The rule with guards."""
-    return with_sides(rule.lowered._replace(guards=guards))
+    return with_sides(with_missing(rule.lowered._replace(guards=guards)))
 
 
 def variables(depth: int = 3) -> st.SearchStrategy[Variable]:
@@ -228,8 +230,8 @@ def instances(draw: Any, pattern: Any) -> Any:
             args = draw(st.permutations(args)) if is_ac(p) else args
         while is_associative(p) and len(args) < 2:  # (a sum of one operand is that operand)
             args = [*args, LEAVES[0]]
-        if p.default is not None and len(p.args) == 2 and draw(st.booleans()):
-            (other,) = [a for a in p.args if a is not p.default]
+        if MAYBE in p.args and len(p.args) == 2 and draw(st.booleans()):
+            (other,) = [a for a in p.args if a is not MAYBE]
             return fill(other)
         if draw(st.booleans()) and (getattr(p.op, "commutative", False) or spoil == "swap"):
             args.reverse()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import language
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.claim import approx, exact
@@ -17,7 +18,6 @@ from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import Const, Hole, Literal, OpNode, Rest
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.fold import constant_folding
-from rewrite_engine.rules import language
 from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable

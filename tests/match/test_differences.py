@@ -16,8 +16,8 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.language import Rest, approx, exact, given, rule
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.language import Rest, approx, exact, given, rule
 from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.logic import LogicVariable
 

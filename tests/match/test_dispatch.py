@@ -123,7 +123,10 @@ def test_more_rules_use_what_the_others_found_out() -> None:
     first = dispatch.dispatch_of(tuple(RULES))
     more = [named(f"more{i}", lambda a: sin(exp(a)) >> a) for i in range(9)]
     found = [dispatch.dispatch_of((*RULES, *more[:n])) for n in range(9)]
-    assert [d.first for d in found[: dispatch.MORE + 1]] == [None, *[first] * dispatch.MORE]
+    assert [d.first for d in found[: dispatch.MAX_LAST_RULES + 1]] == [
+        None,
+        *[first] * dispatch.MAX_LAST_RULES,
+    ]
     assert all(d.first is None or d.first.first is None for d in found)
     assert found[3].candidates(sin(exp(x)).owner)[-3:] == tuple(more[:3])
     assert found[3].candidates(sin(x).owner) is first.candidates(sin(x).owner)
@@ -142,7 +145,7 @@ def test_numbers_are_told_apart_whichever_comes_first(first: float) -> None:
 
 
 def test_many_numbers_do_not_fill_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "LIMIT", 5)
+    monkeypatch.setattr(dispatch, "MAX_CACHED_KEYS", 5)
     found = Dispatch(RULES)
     for i in range(40):
         found.candidates(add(x, const(float(i))).owner)
@@ -151,7 +154,7 @@ def test_many_numbers_do_not_fill_memory(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_table_starts_anew_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "LIMIT", 3)
+    monkeypatch.setattr(dispatch, "MAX_CACHED_KEYS", 3)
     found = Dispatch(RULES)
     for i in range(20):
         term = Scale(float(i))(x)
@@ -226,11 +229,11 @@ def test_no_rule_that_applies_is_missed_and_order_is_kept(term: Any) -> None:
 def test_however_long_the_keys_are_no_rule_is_missed(made: list[Any], data: Any) -> None:
     """Random rules on a term that matches the last of them, and then on another term in the same
     tables."""
-    kept = dispatch.FEW
+    kept = dispatch.MAX_CANDIDATES_IN_TURN
     terms = [data.draw(t) for t in (instances(made[-1].left), variables())]
     try:
         for few in (0, kept):
-            dispatch.FEW = few
+            dispatch.MAX_CANDIDATES_IN_TURN = few
             found = Dispatch(made)
             for node in [term.owner for term in terms if term.owner is not None]:
                 fitting = found.candidates(node)
@@ -239,7 +242,7 @@ def test_however_long_the_keys_are_no_rule_is_missed(made: list[Any], data: Any)
                     if next(match_root(rule.left, node, rule.lowered.exact), None) is not None:
                         assert rule in fitting, (rule, few)
     finally:
-        dispatch.FEW = kept
+        dispatch.MAX_CANDIDATES_IN_TURN = kept
 
 
 mean = ToyOp("mean", 2, None, commutative=True)
@@ -295,7 +298,7 @@ def test_a_rule_that_is_filed_is_not_asked_about_other_nodes(
 
 
 def test_keys_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "LIMIT", 5)
+    monkeypatch.setattr(dispatch, "MAX_CACHED_KEYS", 5)
     found = family(lambda i: lambda a: sin(exp(sub(a, i))) >> a)
     for i in range(40):
         found.candidates(sin(exp(sub(x, float(i)))).owner)

@@ -146,10 +146,10 @@ def text(v: Any) -> str:
 def test_listening_changes_nothing(pair: Any) -> None:
     """The same bindings in the same order, and a reason exactly where there are none."""
     one, node = pair
-    probe = Probe(one)
+    probe = Probe(one.lowered)
     heard = [named(bound) for bound in probe.ways(node)]
     assert texts(heard) == texts(match_root(one.left, node, one.lowered.exact))
     assert probe.reached == 0
     if not heard:
         assert probe.progress >= 0 or one.left.target(node) is None
-        assert not diagnose(one, node).applies
+        assert diagnose(one, node).applies == (one.interpreted(None, node) is not None)

@@ -29,8 +29,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 from tests import toy
 from tests.match.language import make, rule, x
-from tests.rewrite.test_ac import total
-from tests.toy import DivMod, Scale, add, join, log, mul, num, sin, sub
+from tests.toy import DivMod, Scale, add, join, log, num, sin, sub
 
 
 @fact
@@ -118,18 +117,6 @@ def test_a_left_side_that_is_no_pattern() -> None:
 
 def test_operands_by_name_are_refused() -> None:
     fails(lambda a: sin(a, axis=0) >> a, "name no operands in a pattern")
-
-
-def test_a_default_is_a_number_beside_one_operand() -> None:
-    fails(lambda a, b="1": mul(a, b) >> a, "parameter b", "must be a number")
-    fails(lambda a, c, b=1: mul(a, b, c) >> a, "one other operand")
-    fails(lambda a, c, b=1: add(sin(b), c) >> a, "sin", "one other operand")
-
-
-def test_a_default_is_what_changes_nothing() -> None:
-    """`total` declares 0: without its 1, `1 + a` is no `a`."""
-    fails(lambda a, b=1: sin(total(a, b)) >> a, "total: b cannot be missing: its identity is 0.0")
-    assert make(lambda a, b=0: sin(total(a, b)) >> a)
 
 
 def test_a_rest_is_no_right_side() -> None:

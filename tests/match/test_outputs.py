@@ -10,6 +10,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine import language
 from rewrite_engine.errors import (
     InconsistencyError,
     PatternError,
@@ -23,6 +24,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import equal_computations
+from rewrite_engine.language import Inexact, Matrix, compute, node_rewriter
 from rewrite_engine.match.find import find
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.ruleset import RuleSet
@@ -30,8 +32,6 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rewrite.strategies import first
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules import language
-from rewrite_engine.rules.language import Inexact, Matrix, compute, node_rewriter
 from rewrite_engine.terms import etuplize, from_term, nth
 from tests.match.language import ToyVariable, ask, make, same, x, y, z
 from tests.toy import Num, Scale, add, const, divmod_, exp, log, mul, neg, num, sin, sub

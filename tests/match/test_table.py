@@ -12,10 +12,10 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DuplicateRuleError, PatternError, RuleError, UnboundVariableError
+from rewrite_engine.facts import nonneg
+from rewrite_engine.language import *
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.facts import nonneg
-from rewrite_engine.rules.language import *
 
 ROWS = table(
     "inverses",

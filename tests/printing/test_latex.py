@@ -116,7 +116,7 @@ def test_loops_are_defined():
 
 
 def test_rules_are_written():
-    rules = {rule.short_name: rule for rule in rw.rules.pipeline.all_rules()}
+    rules = {rule.short_name: rule for rule in rw.pipeline.phases.all_rules()}
     wanted = r"$\log\left(1 + x\right) \to \operatorname{log1p}\left(x\right)$"
     assert rules["log_of_one_plus"]._repr_latex_() == wanted
     wanted = r"$\log\left(\sqrt{x}\right) \to 0.5 \, \log\left(x\right)$"

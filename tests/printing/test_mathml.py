@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.printing import mathematics
 from rewrite_engine.printing.latex import LatexText, latex, rule_as_latex
 from rewrite_engine.printing.mathml import OPERANDS, PIECE, mathml
-from rewrite_engine.rules.pipeline import all_rules
 from tests.tensor.test_samples import CASES, apply
 
 latex_module = import_module("rewrite_engine.printing.latex")

@@ -387,7 +387,7 @@ def test_names() -> None:
 
 
 def test_facts_are_asked_for_elsewhere():
-    with pytest.raises(OptionError, match="rules.facts"):
+    with pytest.raises(OptionError, match="rewrite_engine.facts"):
         debugprint(num("x"), print_assumptions=True)
     assert debugprint(num("x"), print_assumptions=False, file="str") == "x [id A]"
 

@@ -385,7 +385,7 @@ def test_each_driver_counts_alike() -> None:
 def test_the_pipeline_takes_a_budget() -> None:
     import rewrite_engine as rw
     import rewrite_engine.tensor as pt
-    from rewrite_engine.rules.pipeline import optimizer
+    from rewrite_engine.pipeline.phases import optimizer
 
     v = pt.vector("v")
     terms = pt.log(pt.exp(pt.sin(pt.log(pt.exp(v)))))

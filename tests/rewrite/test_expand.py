@@ -17,9 +17,9 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter, relation
 from rewrite_engine.match.pattern import Rest
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.expand import expand
-from rewrite_engine.rules.pipeline import all_rules
 from rewrite_engine.terms.logic import LogicVariable
 from tests.match.language import make, same, x, y, z
 from tests.match.test_equation import make as equation_of

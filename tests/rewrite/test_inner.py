@@ -20,6 +20,7 @@ from rewrite_engine.gradient import Rop
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, held, inner_ops
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import rule
 from rewrite_engine.link import PyLinker
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
@@ -30,7 +31,6 @@ from rewrite_engine.rewrite.inner import InnerGraphs
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rewrite.trace.places import Past
-from rewrite_engine.rules.language import rule
 from tests.growth import exponent
 
 X, Y = pt.dvectors("x", "y")

@@ -15,9 +15,9 @@ from rewrite_engine import OpFromGraph
 from rewrite_engine.errors import BroadcastError
 from rewrite_engine.graph.inner import HasInnerGraph, held, inner_ops
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import rule
 from rewrite_engine.match import fact as facts
 from rewrite_engine.match.fact import fact, unknown
-from rewrite_engine.rules.language import rule
 from tests.link.reference import random_graphs, values_for
 
 X, Y = pt.dvectors("x", "y")

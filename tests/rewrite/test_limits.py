@@ -144,8 +144,8 @@ def test_the_budget_of_a_repetition_is_of_all_turns() -> None:
 def test_a_function_warns_of_phases_that_were_stopped() -> None:
     import rewrite_engine as rw
     import rewrite_engine.tensor as pt
+    from rewrite_engine.pipeline.phases import optimizer
     from rewrite_engine.rewrite.step import RuleWarning
-    from rewrite_engine.rules.pipeline import optimizer
 
     v = pt.vector("v")
     few = rw.Mode(optimizer=optimizer(budget=RunBudget(firings=1, on_budget="stop")))

@@ -15,6 +15,9 @@ import rewrite_engine.tensor as pt
 from benchmarks import graphs
 from rewrite_engine.errors import RuleRaisedError
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.language import Const, Inexact, Tensor, equation
+from rewrite_engine.language import given as provided
+from rewrite_engine.pipeline.phases import equations
 from rewrite_engine.rewrite import saturate
 from rewrite_engine.rewrite.cost import CALL, bytes_moved, flops
 from rewrite_engine.rewrite.egraph import explore, extract
@@ -23,9 +26,6 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.equations import common_factor, common_left_matrix, matmul_assoc
-from rewrite_engine.rules.language import Const, Inexact, Tensor, equation
-from rewrite_engine.rules.language import given as provided
-from rewrite_engine.rules.pipeline import equations
 from tests.growth import by_lines
 from tests.rewrite.graphs import total
 from tests.rewrite.test_saturate import best_order, chain, computed, numbers, run

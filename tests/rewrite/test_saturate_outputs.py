@@ -13,11 +13,11 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import Matrix, equation, rule
 from rewrite_engine.match.pattern import Prop
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.language import Matrix, equation
 from tests.match.language import make as make_rule
 from tests.match.language import x, y, z
 from tests.match.test_equation import make
@@ -108,7 +108,7 @@ def test_a_node_is_paid_for_once_however_many_outputs_are_used() -> None:
 
 def test_outputs_of_equal_operands_are_equal() -> None:
     """By congruence: the nodes of which they are outputs become one."""
-    gone = make(lambda a: (neg(neg(a)), a), direction="forward")
+    gone = make_rule(lambda a: neg(neg(a)) >> a)
     total, apart, _ = three(neg(neg(x)), y)
     times = three(x, y).times
     graph, _ = saturated([total, apart, times], [gone, make(lambda a, b: (three(a, b)[1], a - b))])
@@ -181,10 +181,10 @@ def test_singular_values_of_a_transpose() -> None:
         """A matrix has the singular values of its transpose."""
         return svd(a.T).S, svd(a).S
 
-    @equation(direction="forward")
+    @rule
     def twice(a: Matrix) -> Any:
         """So there are not ever more transposes."""
-        return a.T.T, a
+        return a.T.T >> a
 
     m = pt.matrix("m", shape=(4, 3))
     for outputs, nodes, firings in (

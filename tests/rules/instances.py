@@ -22,7 +22,7 @@ from rewrite_engine.check.sample import (
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.pattern import Prop, holes
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.tensor.index.template import WHOLE, Slice
 
 __all__ = [

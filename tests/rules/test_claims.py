@@ -26,19 +26,20 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.claim import STABLE, is_ordinary, sides, taken
+from rewrite_engine.check.claim import is_ordinary, sides, taken
 from rewrite_engine.check.draw import draws, pool
 from rewrite_engine.check.lengths import small_lengths
-from rewrite_engine.check.oracle import BothSides, broken, computed, same_bits
 from rewrite_engine.check.sample import has_constants
 from rewrite_engine.compile.function import function
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
-from rewrite_engine.match.claim import refines
+from rewrite_engine.judge.difference import BothSides, both_sides, same_bits
+from rewrite_engine.judge.values import compute_all
+from rewrite_engine.judge.verdict import KEPT, case_text, judge_terms
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from tests.rules.claims.terms import TABLE, terms
 from tests.rules.instances import DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 
@@ -85,9 +86,7 @@ def promised(rule: Any, term: Any) -> BothSides | None:
     if new is None:
         return None
     granted = "shape_unsafe" if rule in CARELESS else rule.needs_grant
-    promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
-    stable = rule.phase == "stabilize" or rule.pack in STABLE
-    return BothSides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
+    return both_sides(rule, term, new, granted)
 
 
 def cases(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
@@ -107,8 +106,8 @@ def cases(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
 def test_the_claim(rule: Any) -> None:
     with np.errstate(all="ignore"):
         for n, (two, given) in enumerate(some(rule)):
-            why = broken(two, given)
-            assert why is None, why
+            verdict = judge_terms(two, given)
+            assert not verdict.broken, f"{two.name}: {verdict.why}\n{case_text(two, verdict)}"
             if n % RUN == 0:
                 for term in (two.term, two.new):
                     as_computed(term, {v: a for v, a in given.items() if v.owner is None})
@@ -116,7 +115,7 @@ def test_the_claim(rule: Any) -> None:
 
 def some(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
     """Cases of all kinds, but not all cases."""
-    found = sorted(cases(rule), key=lambda case: crc32(case[0].told("", {}).encode()))
+    found = sorted(cases(rule), key=lambda case: crc32(case_text(case[0], KEPT).encode()))
     assert len(found) > 2 or (rule in CAREFUL and rule.keeps)
     yield from found[:: max(1, len(found) // MOST)]
 
@@ -128,7 +127,7 @@ def as_computed(term: Any, given: dict[Any, Any]) -> None:
     """Compare with generated code for the term as it is: numbers without dimensions are NumPy
     scalars there. Nothing may write to what the caller owns.
     """
-    expected = computed(term, given)
+    expected = compute_all(term, given)
     copies = [np.array(a) for a in given.values()]
     machine = function(list(given), term, mode=Mode(optimizer=None), on_unused_input="ignore")
     if isinstance(expected, Exception):
@@ -165,5 +164,5 @@ def test_operands_of_three_dtypes_are_converted_first(op: Any, shape: Any) -> No
             continue  # such operands have no common dtype
         given = {v: rng.choice(pool(v.type.dtype), shape) for v in vs}
         with np.errstate(all="ignore"):
-            assert isinstance(computed(term, given), dict), computed(term, given)
+            assert isinstance(compute_all(term, given), dict), compute_all(term, given)
             as_computed(term, given)

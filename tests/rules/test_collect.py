@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.oracle import bits
 from rewrite_engine.compile import Mode
+from rewrite_engine.judge.difference import bits
+from rewrite_engine.language import rewritten
 from rewrite_engine.match.claim import approx
 from rewrite_engine.match.query import Query
-from rewrite_engine.rules.language import rewritten
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.pipeline.phases import optimizer
 from tests.growth import exponent
 
 a, b, c, d = pt.vectors("a b c d")

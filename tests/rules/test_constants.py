@@ -9,8 +9,8 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import rewritten
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.language import rewritten
+from rewrite_engine.pipeline.phases import all_rules
 
 x, y, z = pt.vectors("x y z")
 f = pt.tensor("f", dtype="float32", shape=(None,))

@@ -10,14 +10,14 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine import language
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.equation import Equation
+from rewrite_engine.pipeline.phases import all_rules, equations, optimizer
 from rewrite_engine.rewrite.cost import flops
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules import equations as pack
-from rewrite_engine.rules import language
-from rewrite_engine.rules.pipeline import all_rules, equations, optimizer
 from tests.rewrite.graphs import total
 
 SHIPPED: list[Any] = list(equations())

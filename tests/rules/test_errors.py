@@ -17,17 +17,17 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RuleRaisedError, ShapeError
 from rewrite_engine.explain import why_not
+from rewrite_engine.facts import cannot_fail
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import graph_inputs
+from rewrite_engine.language import *
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import optimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
-from rewrite_engine.rules.facts import cannot_fail
-from rewrite_engine.rules.language import *
 from rewrite_engine.rules.logic import CHOICES
-from rewrite_engine.rules.pipeline import optimizer
 from rewrite_engine.tensor import Alloc, CheckedLength, Join, MakeVector, Reshape, Shape_i
 from rewrite_engine.tensor.op import TensorOp, same_shape
 from tests.rules.instances import DATA, instances

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import language
 from rewrite_engine.match.rule import Rule
+from rewrite_engine.pipeline.phases import PACKS, all_rules
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules import language
-from rewrite_engine.rules.pipeline import PACKS, all_rules
 
 RULES = list(all_rules())
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -16,8 +16,8 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.query import Query
+from rewrite_engine.pipeline.phases import optimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.pipeline import optimizer
 from tests.rewrite.test_inplace import run
 
 DTYPES = ["float64", "float32", "int64", "int8", "bool"]

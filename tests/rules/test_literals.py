@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.language import rule
 from rewrite_engine.match.dispatch import Dispatch
 from rewrite_engine.rewrite.egraph import EGraph
 from rewrite_engine.rewrite.egraph.ematch import EMatcher
-from rewrite_engine.rules.language import rule
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.logic import LogicVariable

@@ -19,10 +19,10 @@ from rewrite_engine.errors import (
     RuleErrors,
     UnboundVariableError,
 )
-from rewrite_engine.rules.language import *
-from rewrite_engine.rules.packs import load_rules
+from rewrite_engine.language import *
+from rewrite_engine.pipeline.packs import load_rules
 
-HEADER = "import rewrite_engine.tensor as pt\nfrom rewrite_engine.rules.language import *\n"
+HEADER = "import rewrite_engine.tensor as pt\nfrom rewrite_engine.language import *\n"
 
 
 def mistakes_of(build: Any) -> list[str]:

@@ -14,7 +14,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat.walks import depends_on
 from rewrite_engine.errors import RuleTypeError
-from rewrite_engine.rules.language import rule
+from rewrite_engine.language import rule
 from tests.rules.test_claims import sides
 
 i, j = pt.lvectors("i j")

@@ -16,6 +16,7 @@ from hypothesis import note, settings
 from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import language
 from rewrite_engine.compile.function import function
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.claim import exact
@@ -24,7 +25,6 @@ from rewrite_engine.match.pattern import Rest
 from rewrite_engine.rewrite import ac
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules import language
 from tests.match.language import ask
 
 

@@ -13,13 +13,13 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError, RuleError, SeveralOutputsError
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import *
+from rewrite_engine.language import TensorLogicVariable
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import lower
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.sample import check_sides, own_form
-from rewrite_engine.rules.language import *
-from rewrite_engine.rules.language import TensorLogicVariable
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from tests.families import SparseType
 
 RANKS = {"Scalar": 0, "Vector": 1, "Matrix": 2, "Tensor[None, None, None]": 3}

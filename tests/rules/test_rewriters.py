@@ -10,9 +10,9 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.query import Query
+from rewrite_engine.pipeline.phases import all_rules, optimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.pipeline import all_rules, optimizer
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import DimShuffle, Elemwise, MakeVector, Shape, Shape_i, SpecifyShape
 from tests.tensor.evaluate import evaluate

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.pipeline import rewrite_graph
+from rewrite_engine.pipeline.phases import rewrite_graph
 from rewrite_engine.terms.print import brief
 
 

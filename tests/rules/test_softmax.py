@@ -13,9 +13,9 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.reference import DIGITS, errors
 from rewrite_engine.gradient import Rop, verify_grad
-from rewrite_engine.rules.language import rewritten
+from rewrite_engine.judge.reference import DIGITS, errors
+from rewrite_engine.language import rewritten
 from rewrite_engine.tensor.special import LogSumExp, Softmax, SoftmaxAndLog
 
 mp.dps = DIGITS

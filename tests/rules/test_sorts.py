@@ -8,10 +8,10 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError
+from rewrite_engine.facts import nonneg, same_length
+from rewrite_engine.language import *
+from rewrite_engine.language import Rewritten
 from rewrite_engine.match.explain import diagnose
-from rewrite_engine.rules.facts import nonneg, same_length
-from rewrite_engine.rules.language import *
-from rewrite_engine.rules.language import Rewritten
 
 turn = pt.DimShuffle(2, (1, 0))
 

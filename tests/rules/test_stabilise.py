@@ -12,11 +12,11 @@ from scipy import special
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.reference import DIGITS, errors
-from rewrite_engine.check.values.exact import exact
 from rewrite_engine.gradient import grad
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.judge.exact import exact
+from rewrite_engine.judge.reference import DIGITS, errors
+from rewrite_engine.pipeline.phases import optimizer
 from tests.rewrite.test_inplace import run
 
 mp.dps = DIGITS

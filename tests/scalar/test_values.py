@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.facts import bounded, finite, nonneg, nonzero, positive
+from rewrite_engine.facts import bounded, finite, nonneg, nonzero, positive
 from rewrite_engine.scalar import ScalarOp, ops
 from rewrite_engine.scalar.bounds import Interval
 from rewrite_engine.tensor.elemwise import Elemwise

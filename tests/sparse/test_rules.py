@@ -16,16 +16,17 @@ from scipy import sparse as ss
 import rewrite_engine as rw
 import rewrite_engine.sparse as sparse
 import rewrite_engine.tensor as pt
+from rewrite_engine import language
 from rewrite_engine.errors import ShapeError
+from rewrite_engine.facts import band, one_for_each, same_pattern, stored_once
+from rewrite_engine.facts.zeros import pattern
+from rewrite_engine.language import rewritten
+from rewrite_engine.pipeline import phases
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules import language, pipeline
-from rewrite_engine.rules.facts import band, one_for_each, same_pattern, stored_once
-from rewrite_engine.rules.facts_zeros import pattern
-from rewrite_engine.rules.language import rewritten
 from tests.rules.test_examples import OPTIONS, watched
 from tests.sparse.cases import STORED, as_dense, masked, stored
 
-RULES = list(pipeline.on_demand())
+RULES = list(phases.on_demand())
 x, y, D, v = sparse.csr_matrix("x"), sparse.csr_matrix("y"), pt.matrix("D"), pt.vector("v")
 A, B = masked((4, 4)), masked((4, 4), seed=3)
 
@@ -46,9 +47,9 @@ def test_the_example_is_right_and_the_rule_fires(rule: Any, monkeypatch: Any) ->
 
 
 def test_the_pack_is_known_once_the_package_is_loaded() -> None:
-    assert pipeline.wanted_packs() == ("rewrite_engine.rules.sparse",)
-    assert "sparse/transpose_of_transpose" in pipeline.known_rules()
-    assert "sparse/transpose_of_transpose" not in pipeline.all_rules()
+    assert phases.wanted_packs() == ("rewrite_engine.rules.sparse",)
+    assert "sparse/transpose_of_transpose" in phases.known_rules()
+    assert "sparse/transpose_of_transpose" not in phases.all_rules()
     mode = rw.Mode("fast_run").excluding("sparse")
     assert len(rw.function([x], x.T.T, mode=mode).nodes) == 2
     assert rw.function([x], x.T.T).nodes == []

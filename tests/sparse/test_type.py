@@ -14,6 +14,7 @@ from scipy import sparse as ss
 import rewrite_engine as rw
 import rewrite_engine.sparse as sparse
 import rewrite_engine.tensor as pt
+from rewrite_engine import facts
 from rewrite_engine.errors import (
     AxisError,
     DenseOnlyError,
@@ -27,7 +28,6 @@ from rewrite_engine.errors import (
     TypeMismatchError,
 )
 from rewrite_engine.explain import explain
-from rewrite_engine.rules import facts
 from rewrite_engine.sparse import SparseTensorType
 from tests.sparse.cases import STORED, masked, stored
 

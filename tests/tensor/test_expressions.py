@@ -19,8 +19,8 @@ import rewrite_engine.tensor as pt
 from fuzz import elementwise, steps
 from fuzz.case import Case
 from fuzz.pool import Pool, Skip
-from rewrite_engine.check.values.noise import evaluate, spread
 from rewrite_engine.gradient import verify_grad
+from rewrite_engine.judge.noise import evaluate, spread
 from rewrite_engine.tensor.op import NoGradient
 from tests.scalar.test_table import OF_INTEGERS, REAL, SMOOTH, WHOLE
 from tests.tensor.references import MEANS

@@ -19,7 +19,7 @@ from rewrite_engine.errors import (
     ShapeError,
 )
 from rewrite_engine.graph.op import Op
-from rewrite_engine.rules.language import Matrix, Vector, rule
+from rewrite_engine.language import Matrix, Vector, rule
 from rewrite_engine.tensor.op import Computed, Shapes, TensorOp, Value, resolve
 
 

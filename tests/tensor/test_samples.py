@@ -13,13 +13,13 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, MethodNotDefined, ShapeError
+from rewrite_engine.facts import cannot_fail, length
 from rewrite_engine.gradient import Lop, Rop, verify_grad
 from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.memory import check_memory
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.plan import Dims, axes
-from rewrite_engine.rules.facts import cannot_fail, length
 from rewrite_engine.tensor.linalg.spectral import SVD
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType

@@ -173,7 +173,7 @@ def test_compiling_a_function_imports_no_minikanren() -> None:
 
 def test_the_variables_of_rules_are_logic_variables_of_unification() -> None:
     code = """if True:
-        from rewrite_engine.rules.language import *
+        from rewrite_engine.language import *
         import unification, rewrite_engine.terms.convert
         found = []
         @rule

@@ -6,7 +6,7 @@ from typing import Any
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import Body, Float, rule
+from rewrite_engine.language import Body, Float, rule
 
 
 def mistakes() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.facts import finite, nonneg, positive
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.language import *
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.facts import finite, nonneg, positive
-from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import TensorVariable
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from rewrite_engine import language
 from rewrite_engine.match.pattern import Sort
-from rewrite_engine.rules import language
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -27,7 +27,7 @@ Errors = dict[str, dict[int, set[str]]]  # {file: {line: codes}}
 
 def pack_of_all_sorts() -> str:
     """A pack with a rule for each sort, used as an annotation."""
-    lines = ["import rewrite_engine.tensor as pt", "from rewrite_engine.rules.language import *"]
+    lines = ["import rewrite_engine.tensor as pt", "from rewrite_engine.language import *"]
     for name in SORTS:
         lines += [f"@rule\ndef of_{name}(x: {name}) -> Body:", "    return pt.exp(x) >> pt.exp(x)"]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
 """Functions of half an angle: a pack of two rules, used wherever the distribution is installed."""
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import *
+from rewrite_engine.language import *
 
 
 @rule(phase="stabilize", claim=refines, overlaps="the sine has all digits, also in a logarithm")

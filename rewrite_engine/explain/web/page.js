@@ -1,4 +1,4 @@
-// The page of `explain --html`, drawn of the JSON lines alone (rewrite/trace/schema.json).
+// The page of `explain --html`, drawn of the JSON lines alone (rewrite/trace/records.py).
 "use strict";
 
 const $ = (id) => document.getElementById(id);
@@ -8,6 +8,7 @@ const READABLE = 0.7, FAR = 0.3;  // scales below which texts are hard to read, 
 const OVERVIEW = 0.15;  // scale of the smallest whole graph that the page begins with
 const PAD = 14;  // around a graph inside of an op
 const CONSTANTS = 3;  // that are named in a box
+const SOURCES = 40;  // lines of code in the list
 const LISTED = 1500, CONTEXT = 3;  // lines of a text that is compared, and around what differs
 const MANY = 4e6;  // boxes times firings, up to which each phase has a layout of its own
 
@@ -494,8 +495,10 @@ function tell(n) {
     if (n === graph.changes.length) html("h2", "", "As rewritten, after", section);
     tellFiring(f.firings.get(graph.changes[n - 1].firing), section);
   }
+  if (inside !== null && n === graph.changes.length) code(innerOf(inside), section);
   listing();
   list(n);
+  lines_of_code();
   expensive();
   about(chosen);
 }
@@ -511,8 +514,8 @@ function tellFiring(firing, section) {
   for (const [name, text] of letters.slice(0, 8)) html("div", "note", `${name} = ${text}`, term);
   if (letters.length > 8) html("div", "note", `… ${letters.length - 8} more`, term);
   for (const text of firing.evidence) html("div", "note", "given " + text, section);
+  if (firing.user_file) sourceRow([firing.user_file, firing.user_line], "your line ", section);
   const lines = [];
-  if (firing.user_file) lines.push("your line " + place([firing.user_file, firing.user_line]));
   if (firing.rule_file) lines.push("rule at " + place([firing.rule_file, firing.rule_line]));
   if (firing.claim) lines.push("claims: " + firing.claim);
   html("div", "note", lines.join(" · "), section);
@@ -554,7 +557,8 @@ function about(id) {
   if (graph.isNode(id)) {
     const node = graph.nodes[id];
     html("div", "note", `${amount(node.flops)}flop · ${amount(node.bytes)}B`, section);
-    if (node.line) html("div", "note", "built at " + place(node.line) + (node.forward ? ", gradient of " + place(node.forward) : ""), section);
+    if (node.line) sourceRow(node.line, "built at ", section);
+    if (node.forward) sourceRow(node.forward, "gradient of ", section);
   }
   for (const v of graph.isNode(id) ? graph.inputs[id] : []) {
     const from = graph.boxOf[v];
@@ -564,9 +568,14 @@ function about(id) {
   for (const user of users(id).slice(0, 8)) row("used by " + short(graph.label(user), 60), section, () => visit(user));
   const inner = graph.isNode(id) ? innerOf(graph.ops[id]) : null;
   if (inner && inner.inside !== current.inside) {
+    code(inner, section);
     html("button", "", current.expanded.has(id) ? "close its graph (Enter)" : "open its graph here (Enter)", section).addEventListener("click", () => { toggle(id); about(id); });
     html("button", "", "alone", section).addEventListener("click", () => open(current.k, inner.inside, alike(inner.inside) ? inner : null));
   }
+}
+// the graph inside of an op as a function with types
+function code(line, section) {
+  if (line?.code?.length) html("pre", "code", line.code.join("\n"), section);
 }
 // whether several ops that hold graphs have one name: the histories of these are told apart in another way
 function alike(name) {
@@ -578,10 +587,11 @@ function users(id) {
   for (let one = 0; one < now.length; one++) if (now[one] && graph.into(one).includes(id)) found.push(one);
   return found;
 }
-function choose(id) { chosen = chosen === id ? null : id; about(chosen); draw(); }
+function choose(id) { chosen = chosen === id ? null : id; about(chosen); lines_of_code(); listing(); draw(); }
 function visit(id) {
   chosen = id;
   about(id);
+  lines_of_code();
   if (current.now[id]) { view.scale = Math.max(view.scale, READABLE); centre(current.places.get(id)); }
   draw();
 }
@@ -592,12 +602,53 @@ function walk(up) {
   if (next.length) visit(next[0]);
 }
 
+// --- lines of code: which nodes come from them -------------------------------------------------------
+
+const isOf = (node, [file, row]) => [node.line, node.forward].some((line) => line && line[0] === file && line[1] === row);
+const sourceOf = (line, [file, row]) => line.sources?.find((one) => one.file === file && one.line === row)?.text ?? "";
+function sourceRow(line, what, section, extra = "") {
+  const own = current.f.graphs.map((one) => sourceOf(one, line)).find((text) => text) ?? "";
+  row(what + place(line) + (own ? "   " + short(own, 80) : ""), section, () => showLine(line), extra);
+}
+// the lines that nodes of the graph come from; those of what is chosen are marked
+function lines_of_code() {
+  const section = $("lines_of_code"), { graph, now } = current;
+  section.replaceChildren();
+  const there = graph.nodes.filter((_, id) => now[id]), own = chosen !== null && graph.isNode(chosen) ? graph.nodes[chosen] : null;
+  const rows = (graph.line.sources ?? []).map((one) => [one.file, one.line]).filter((line) => there.some((node) => isOf(node, line)));
+  if (!rows.length) return;
+  html("h2", "", "Your lines, of this graph", section);
+  for (const line of rows.slice(0, SOURCES)) sourceRow(line, "", section, own && isOf(own, line) ? " now" : "");
+  if (rows.length > SOURCES) html("div", "note", `… ${rows.length - SOURCES} more lines`, section);
+}
+// mark the nodes that come from a line, here and inside of ops, and list its firings
+function showLine(line) {
+  const { graph, f } = current, section = $("found");
+  found = new Set(graph.nodes.flatMap((node, id) => (isOf(node, line) ? [id] : []))); foundAt = 0;
+  section.replaceChildren();
+  const there = [...found].filter((id) => current.now[id]);
+  html("h2", "", `${place(line)}: ${there.length} nodes now, ${found.size} at some time`, section);
+  html("div", "note", f.graphs.map((one) => sourceOf(one, line)).find((text) => text) ?? "", section);
+  for (const id of there.slice(0, 12)) row(short(graph.label(id), 60), section, () => visit(id));
+  if (there.length > 12) html("div", "note", `… ${there.length - 12} more, n goes on`, section);
+  for (const one of f.graphs) {
+    if (one.inside === null || one.inside === current.inside || one.graph !== null) continue;
+    const n = one.nodes.filter((node) => isOf(node, line)).length;
+    if (n) row(`${n} inside of ${one.inside}`, section, () => { open(current.k, one.inside); showLine(line); });
+  }
+  for (const one of f.firings.values())
+    if (one.user_file === line[0] && one.user_line === line[1]) row(`#${one.number} ${one.rule}`, section, () => visitFiring(one.number));
+  listing();
+  draw();
+  if (there.length && !there.some((id) => current.drawn.get(id)?.box)) nextFound();
+}
+
 // --- as text: the lines before and after a firing, a phase, or all ------------------------------------
 
 const nameOfVariable = (v, k) => v.kind === "constant" ? short(v.text, 30) : v.name ?? (v.kind === "input" ? "in" + k : "v" + k);
 // what a graph computes at a position, line by line, each after what it needs
 function linesAt(graph, position) {
-  const there = graph.alive(position), lines = [], done = new Set();
+  const there = graph.alive(position), lines = [], ids = [], done = new Set();
   graph.go(position);
   const name = (k) => nameOfVariable(graph.variables[k], k);
   const todo = [...graph.outputs].reverse().map((v) => graph.boxOf[v]).filter((id) => id >= 0 && id < graph.roots);
@@ -610,10 +661,11 @@ function linesAt(graph, position) {
     done.add(id);
     const node = graph.nodes[id], shape = graph.variables[node.outputs[0]].shape;
     const size = shape?.length ? "   [" + shape.join(", ") + "]" : "";
+    ids.push(id);
     lines.push(`${node.outputs.map(name).join(", ")} = ${short(graph.ops[id], 60)}(${graph.inputs[id].map(name).join(", ")})${size}`);
   }
   lines.push("return " + graph.outputs.map(name).join(", "));
-  return lines;
+  return { lines, ids: new Map(lines.map((line, k) => [line, ids[k]])) };
 }
 // rows of [line before, line after]: equal ones beside each other, others with ""
 function diff(a, b) {
@@ -650,19 +702,34 @@ function listing() {
   const [from, to] = compared(), before = linesAt(graph, from), after = linesAt(graph, to);
   graph.go(n);
   table.replaceChildren();
-  if (Math.max(before.length, after.length) > LISTED) {
-    html("tr", "note", `a text of ${after.length} lines, too long to compare`, table);
+  if (Math.max(before.lines.length, after.lines.length) > LISTED) {
+    html("tr", "note", `a text of ${after.lines.length} lines, too long to compare`, table);
     return;
   }
-  const rows = diff(before, after);
+  const rows = diff(before.lines, after.lines);
   rows.forEach(([a, b], k) => {
     const near = rows.slice(Math.max(0, k - CONTEXT), k + CONTEXT + 1).some(([x, y]) => x !== y);
     if (!near && from !== to && rows.length > 30) return;
     const line = html("tr", "", undefined, table);
-    html("td", a !== b && a ? "gone" : "", a, line);
-    html("td", a !== b && b ? "came" : "", b, line);
+    cell(a, before.ids.get(a), a !== b && a ? "gone" : "", line);
+    cell(b, after.ids.get(b), a !== b && b ? "came" : "", line);
   });
   if (from === to || !rows.some(([a, b]) => a !== b)) html("tr", "note", "no line has changed", table);
+}
+// a line of the text: a click goes to its node; lines of what is chosen or found are marked
+function cell(text, id, kind, line) {
+  const marked = id !== undefined && (id === chosen || found.has(id));
+  const made = html("td", [kind, marked && "here"].filter(Boolean).join(" "), text, line);
+  if (id === undefined) return;
+  made.title = place(current.graph.nodes[id].line);
+  made.addEventListener("click", () => { visit(id); listing(); });
+}
+// the text of a whole phase, before and after
+function showPhase(k) {
+  const end = current.starts.find((start) => start > k) ?? current.graph.changes.length;
+  $("span").value = "phase";
+  if ($("text").hidden) toggleText();
+  step(end);
 }
 function toggleText() { $("text").hidden = !$("text").hidden; $("stage").classList.toggle("split", !$("text").hidden); listing(); begin(); }
 
@@ -738,8 +805,8 @@ function markPhases() {
     if (k) current.starts.push(k);
     const mark = html("span", "", phase, marks);
     mark.style.left = (100 * k) / most + "%";
-    mark.title = phase;
-    mark.addEventListener("click", () => step(k));
+    mark.title = phase + ": its text before and after";
+    mark.addEventListener("click", () => showPhase(k));
   });
   const spans = [...marks.children];
   spans.forEach((mark, i) => {
@@ -812,7 +879,7 @@ for (const one of failed) {
 }
 if (matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.classList.add("dark");
 // #function=2&firing=10&search=exp&cost=flops opens the page there; &open=1: all inner graphs in place, &fit=1: all of it;
-// &text=firing (phase, all): the lines before and after
+// &text=firing (phase, all): the lines before and after; &line=model.py:18: the nodes of a line of code; &node=3: a node
 const wanted = new URLSearchParams(location.hash.slice(1));
 if (functions.length) {
   open(Math.min(functions.length, +(wanted.get("function") ?? 1)) - 1, wanted.get("inside"));
@@ -823,6 +890,11 @@ if (functions.length) {
   if (wanted.has("firing")) step(+wanted.get("firing"));
   if (wanted.has("search")) { $("search").value = wanted.get("search"); search(wanted.get("search")); }
   if (wanted.has("cost")) step(current.n);
+  if (wanted.has("node")) visit(+wanted.get("node"));
+  if (wanted.has("line")) {
+    const named = functions[current.k].graphs.flatMap((one) => one.sources ?? []).find((one) => place([one.file, one.line]) === wanted.get("line"));
+    if (named) showLine([named.file, named.line]);
+  }
   if (wanted.has("open")) {
     current.now.forEach((there, id) => { if (there && kindOf(id) === "inner") toggle(id); });
     begin();

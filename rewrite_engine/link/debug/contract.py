@@ -23,7 +23,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.memory import check_places, memory_of
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.link.debug.noise import spread_of
+from rewrite_engine.judge.noise import explains
 from rewrite_engine.link.debug.promises import check_promises, check_shapes, lengths_fit
 from rewrite_engine.link.debug.storage import copy_of, kinds_of, preallocated
 from rewrite_engine.link.debug.told import error_at, first_difference, shown
@@ -142,6 +142,10 @@ class Contract:
                 BadThunkOutput, what, node, given, thunk1=(first or form).name, thunk2=form.name
             ) from error
 
+    def body(self, op: Any) -> Callable[..., Any]:
+        """Return the function of the graph inside an op."""
+        return self.linker.body(op)
+
     def plain(self, node: Apply, given: Sequence[Any]) -> list[Any]:
         """Run the first form once."""
         return self.once(node, self.forms(node)[0], given)
@@ -248,7 +252,7 @@ class Contract:
         for o, (v, a, b) in enumerate(zip(node.outputs, found, more, strict=True)):
             good = equal(v, a, b) or self.is_hidden(v)
             if not good and how != AGAIN:  # (the same twice is the same whatever is given)
-                good = spread_of(self.noisy(node, first, o), given, a, b)
+                good = explains(self.noisy(node, first, o), given, a, b)
             if not good:
                 name = f"{form.name}, {how}," if how else form.name
                 what = f"its {name} computes other values than its {first.name}"

@@ -23,11 +23,15 @@ from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.link.compare import Verdict, compare_values
-from rewrite_engine.link.debug.claims import claim_of, judged, told_of
+from rewrite_engine.judge.compare import Verdict as Agreement
+from rewrite_engine.judge.compare import compare_values
+from rewrite_engine.judge.difference import both_sides
+from rewrite_engine.judge.facts import holds
+from rewrite_engine.judge.noise import samples_of, within
+from rewrite_engine.judge.values import NoValue, TermValues, leaves_of
+from rewrite_engine.judge.verdict import Verdict
+from rewrite_engine.link.debug.claims import changed_nodes, difference_text, judge_step
 from rewrite_engine.link.debug.contract import Contract, DebugOptions, equal
-from rewrite_engine.link.debug.evidence import holds
-from rewrite_engine.link.debug.noise import within
 from rewrite_engine.link.debug.record import (
     RECORDS,
     Inside,
@@ -37,7 +41,6 @@ from rewrite_engine.link.debug.record import (
     Said,
     recorded,
 )
-from rewrite_engine.link.debug.run import NoValue, TermValues
 from rewrite_engine.link.debug.storage import copy_of
 from rewrite_engine.link.debug.told import error_at, name_of, shown, term
 from rewrite_engine.link.failure import failed
@@ -218,6 +221,10 @@ class CallChecks:
         comparable = all([can_be_compared(node.op) for node in graph])
         self.runs_code = contract.options.check_c_code and comparable
 
+    def values_of(self, values: Sequence[Any]) -> TermValues:
+        """Return the values of terms in a call."""
+        return TermValues(self.contract, dict(zip(self.record.inputs, values, strict=True)))
+
     def begin(self, *values: Any) -> list[Any]:
         """Begin a call of the function."""
         self.linker.calls += 1
@@ -227,7 +234,7 @@ class CallChecks:
         """Return the outputs of the current graph. Raises the errors of the graph as it was
         written, and a `DebugModeError` for a failed check.
         """
-        record, run = self.record, TermValues(self.contract, self.record.inputs, values)
+        record, run = self.record, self.values_of(values)
         written = [self.needed(run, v) for v in record.written]
         mended = False
         for event in record.events:
@@ -273,17 +280,24 @@ class CallChecks:
                 return False
             why = f"the term after it raises {type(cause).__name__}: {cause}"
             raise self.bad(step, run, why, a, None) from cause
-        with np.errstate(all="ignore"):
-            verdict = judged(step, run, a, b)
-        if verdict.why is not None:
-            raise self.bad(step, run, verdict.why, a, b)
-        return verdict.mended
+        verdict = judge_step(step, run, a, b)
+        if verdict.broken:
+            raise self.bad(step, run, verdict.why, a, b, verdict)
+        return verdict.is_mended
 
-    def bad(self, step: RewriteStep, run: TermValues, why: str, a: Any, b: Any) -> BadOptimization:
+    def bad(
+        self,
+        step: RewriteStep,
+        run: TermValues,
+        why: str,
+        a: Any,
+        b: Any,
+        verdict: Verdict | None = None,
+    ) -> BadOptimization:
         """Return the error for a step."""
         rule, where = step.rule, getattr(step.rule, "where", None)
         at = "" if where is None else f" ({source_line(*where)})"
-        claims = claim_of(rule)
+        claims = both_sides(rule, step.before, step.after).promise
         what = f"the rule {step.rule_name}{at}, in {step.phase}, claims {claims}: {why}"
         if rule == "merge":
             what = f"two nodes that were merged as equal are not, in {step.phase}: {why}"
@@ -291,14 +305,14 @@ class CallChecks:
         lines = [
             f"before: {term(step.before)} of type {step.before.type}: {shown(a)}",
             f"after:  {term(step.after)} of type {step.after.type}: {shown(b)}",
-            *(told_of(a, b) if b is not None else ()),
+            *(difference_text(a, b) if b is not None else ()),
             *([f"granted: {granted}"] if granted else ()),
             *_leaves(run, step),
         ]
         node = step.before.owner
         error = error_at(
             BadOptimization, what, None, None, [*lines, *_built_at(node)],
-            rule=rule, before=step.before, after=step.after, old_val=a, new_val=b,
+            rule=rule, before=step.before, after=step.after, old_val=a, new_val=b, verdict=verdict,
         )  # fmt: skip
         error.node = node
         return error  # type: ignore[no-any-return]
@@ -310,7 +324,7 @@ class CallChecks:
         node, op = step.before.owner, inside.op
         if node is None or op.runs is None:
             return
-        given = [run.at_hand(node.inputs[i]) for i in inside.inputs]
+        given = [run.known(node.inputs[i]) for i in inside.inputs]
         body = self.inner.get(id(step))
         if body is None:
             checks = type(self)(inside.record, self.contract, self.linker)
@@ -374,12 +388,12 @@ class CallChecks:
         for i, (v, new, a, b) in enumerate(
             zip(record.written, record.outputs, written, found, strict=True)
         ):
-            if v is new or compare_values(v.type, a, b).verdict is not Verdict.DISAGREE:
+            if v is new or compare_values(v.type, a, b).verdict is not Agreement.DISAGREE:
                 continue
             whole = RewriteStep("the whole of the rewriting", v, new, "all phases", 0)
-            verdict = judged(whole, run, a, b)
-            if verdict.why is not None:
-                raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b)
+            verdict = judge_step(whole, run, a, b)
+            if verdict.broken:
+                raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b, verdict)
 
     def check_code(self, values: Sequence[Any], found: list[Any], run: TermValues) -> None:
         """Raise `BadThunkOutput` if the VM's code gives other values than the nodes one by one."""
@@ -397,12 +411,12 @@ class CallChecks:
             if equal(v, a, b):
                 continue
             if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
-                samples = run.samples(v, toposort([v]))
+                samples = samples_of(run, v, toposort([v]), {})
                 if within(a, b, samples).all():
                     continue
             what = f"{what} computes other values for output {i} than the nodes one by one"
             raise error_at(
-                BadThunkOutput, what, None, None, [*told_of(a, b), *_built_at(v.owner)],
+                BadThunkOutput, what, None, None, [*difference_text(a, b), *_built_at(v.owner)],
                 r=v, val1=a, val2=b, thunk1="perform", thunk2="vm",
             )  # fmt: skip
 
@@ -410,7 +424,7 @@ class CallChecks:
 def _leaves(run: TermValues, step: RewriteStep) -> list[str]:
     """Return the values that a term is computed from, as lines."""
     found = []
-    for v in run.leaves(run.cone(step.before, step.after))[:6]:
+    for v in leaves_of(changed_nodes(step))[:6]:
         if v in run.values:
             found.append(f"{name_of(v)} of type {v.type}: {shown(run.values[v])}")
     return found

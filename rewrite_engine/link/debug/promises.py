@@ -14,13 +14,13 @@ from rewrite_engine.graph.node import Apply, Constant, Variable, copied
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.link.debug.evidence import constant_of, holds
+from rewrite_engine.judge.facts import constant_of, holds
 from rewrite_engine.link.debug.told import error_at, shown
 from rewrite_engine.link.forms import is_replaced
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.perform import runner
 from rewrite_engine.match.fact import Fact, because
-from rewrite_engine.rules.assumptions import SHIPPED
+from rewrite_engine.pipeline.assumptions import SHIPPED
 from rewrite_engine.scalar.bounds import rounded
 from rewrite_engine.tensor.constant import weak_constant
 from rewrite_engine.tensor.op import TensorOp

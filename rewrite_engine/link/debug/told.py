@@ -9,7 +9,7 @@ import numpy as np
 
 from rewrite_engine.errors import DebugModeError, message
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.link.compare import ORDERED, ulps, ulps_text
+from rewrite_engine.judge.compare import ORDERED, ulps, ulps_text
 from rewrite_engine.terms.print import brief
 
 WIDE = 120  # characters of a value

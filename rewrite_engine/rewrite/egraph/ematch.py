@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RewriteEngineError, RuleRaisedError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.match.ac import EXTRA, Tries, is_ac
+from rewrite_engine.match.ac import EXTRA, is_ac
 from rewrite_engine.match.build import guards_hold
 from rewrite_engine.match.interpret import Bindings, Matcher, Pairs, named
 from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import OpNode, holes, is_wide, subpatterns
+from rewrite_engine.match.rests import Tries
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.egraph import EGraph
 
@@ -53,8 +54,8 @@ class EMatcher(Matcher):
     """Matcher for the left side of a rule, or of its part for one output, on one e-graph.
 
     A variable of the rule is bound to a `Place`, to several (a tuple), to several as one term
-    (`Joined`), to the default number of a missing operand, or to a parameter of an op. Where an op
-    in the pattern matches, the pair of its place and the place above is bound, too.
+    (`Joined`), or to a parameter of an op. Where an op in the pattern matches, the pair of its
+    place and the place above is bound, too.
     """
 
     once = False  # its operands may be other terms there, equal ones
@@ -62,7 +63,7 @@ class EMatcher(Matcher):
     def __init__(self, egraph: EGraph, rule: DataRule, part: Lowered) -> None:
         super().__init__(part.left, part.exact)
         self.egraph = egraph
-        self.rule = rule
+        self.rule, self.right, self.asked = rule, part.right, part.guards
         ops = [p for p, _ in subpatterns(self.left) if isinstance(p, OpNode)]
         self.sums: list[OpNode] = [p for p in ops if is_ac(p)]
         #: what stands for operands in any order
@@ -112,11 +113,11 @@ class EMatcher(Matcher):
 
     def guards_hold(self, bound: Bindings) -> bool:
         """Evaluate the rule's guards on representative variables. Raises `RuleRaisedError`."""
-        if not self.rule.guards:
+        if not self.asked:
             return True
         terms = {name: self.shown(value) for name, value in named(bound).items()}
         try:
-            return guards_hold(self.rule.guards, terms, self.egraph.graph)
+            return guards_hold(self.asked, terms, self.egraph.graph)
         except RewriteEngineError:
             raise
         except Exception as error:
@@ -189,11 +190,17 @@ class EMatcher(Matcher):
         ops_last = sorted(pairs, key=lambda pair: isinstance(pair[0], OpNode))
         return self.in_turn(ops_last, bound, out)
 
-    def match_less(
+    def matches(
+        self, pattern: Any, v: Place, bound: Bindings, whole: Any = None
+    ) -> Iterator[Bindings]:
+        yield from super().matches(pattern, v, bound, whole)
+        if isinstance(pattern, OpNode):
+            yield from self.match_one(pattern, v, bound, whole)
+
+    def match_one(
         self, pattern: OpNode, v: Place, bound: Bindings, whole: Any
     ) -> Iterator[Bindings]:
-        """Match fewer operands, also a sum of one."""
-        yield from super().match_less(pattern, v, bound, whole)
+        """Match a sum of one operand."""
         for one in alone(pattern):
             rests = empty(pattern)
             if is_wide(one):

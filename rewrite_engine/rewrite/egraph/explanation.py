@@ -111,10 +111,10 @@ def within(egraph: EGraph, n: int, kids: list[int]) -> int:
 
 
 def opposite(rule: Any) -> Any:
-    """Return the other direction of an equation's rule. A rule with one direction is used
-    backwards: its statement about two terms holds both ways.
+    """Return the other direction of an equation's rule. A rule of no equation is used backwards:
+    its statement about two terms holds both ways.
     """
     equation = getattr(rule, "equation", None)
-    if equation is None or equation.backward is None:  # (what lost no error puts it back)
+    if equation is None:  # (what lost no error puts it back)
         return rule.copied(name=f"{rule.name} (backwards)", keeps=None)
     return equation.backward if rule is equation.forward else equation.forward

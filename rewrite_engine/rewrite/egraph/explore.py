@@ -13,12 +13,10 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.graph.node import Constant, Projection, Variable
-from rewrite_engine.graph.number import same_number
+from rewrite_engine.graph.node import Constant, Projection
 from rewrite_engine.match.ac import EXTRA
 from rewrite_engine.match.build import as_term, build
 from rewrite_engine.match.interpret import Bindings
-from rewrite_engine.match.lower import sound_side
 from rewrite_engine.match.pattern import OpNode
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.ac import flatten, regroup
@@ -46,14 +44,9 @@ class Explorer:
 
     def __init__(self, egraph: EGraph, rules: Sequence[DataRule], most: int, until: float) -> None:
         self.egraph, self.most, self.until = egraph, most, until
-        #: with right sides in which an operand is left out where it is its default
-        self.matchers = {
-            EMatcher(egraph, rule, part): sound_side(
-                part.right, getattr(rule, "direction", "") == "backward"
-            )
-            for rule in rules
-            for part in rule.lowered.parts
-        }
+        self.matchers = [
+            EMatcher(egraph, rule, part) for rule in rules for part in rule.lowered.parts
+        ]
         self.nests = {p.op for matcher in self.matchers for p in matcher.sums}
         self.exact = all(rule.lowered.exact for rule in rules)
         self.depth = max([rule.depth for rule in rules], default=0)
@@ -120,7 +113,7 @@ class Explorer:
             key = (matcher, c, *matcher.signature(bound))
             if key not in self._seen and matcher.guards_hold(bound):
                 self._seen.add(key)
-                yield matcher.rule, self.matchers[matcher], bound, matcher.tree(bound)
+                yield matcher.rule, matcher.right, bound, matcher.tree(bound)
 
     def _nested(self, c: int, n: int) -> Iterator[Instance]:
         """Yield flattenings: if an operand of an AC op equals a term of the same op, these are one
@@ -186,33 +179,11 @@ class Explorer:
     def _applied(self, pattern: OpNode, op: Any, args: Sequence[Any]) -> Made:
         """Apply an op of a right side to its operands."""
         kids = [*map(self._whole, args)]
-        alone = self._without_default(pattern, kids)
-        if alone is not None:
-            return alone
         if len(kids) == 1 and op.associative:
             return kids[0]
         if hasattr(op, "on_numbers") and not any(k is None or isinstance(k, Place) for k in kids):
             return op.on_numbers(*kids)
         return self.made(op if pattern.index is None else Projection(op, pattern.index), kids)
-
-    def _without_default(self, pattern: OpNode, kids: Sequence[Made]) -> Place | None:
-        """Return the other operand, if an operand equals its default number and no dtype is
-        lost.
-        """
-        if pattern.default is None or None in kids:
-            return None
-        i = pattern.args.index(pattern.default)
-        other = kids[1 - i]
-        if not isinstance(other, Place):
-            return None
-        precise = [self.egraph.representative(k.n) if isinstance(k, Place) else k for k in kids]
-        number = precise[i]
-        if isinstance(number, Variable):
-            number = getattr(number, "number", None)
-        if not same_number(number, pattern.default.default):
-            return None
-        whole = pattern.op.make_node(*precise)
-        return other if whole.outputs[0].type is precise[1 - i].type else None
 
     def made(self, head: Any, kids: Sequence[Made]) -> Place | None:
         """Return the e-node of a head on e-nodes and numbers; None if the op must first convert its

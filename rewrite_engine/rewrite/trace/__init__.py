@@ -359,7 +359,7 @@ class Trace(Feature):
         return brief(v, self.depth)
 
     def lines(self) -> Iterator[str]:
-        """Yield the whole record as JSON lines (`trace/schema.json`), in order."""
+        """Yield the whole record as JSON lines (`trace/records.py`), in order."""
         from rewrite_engine.rewrite.trace.lines import trace_lines
 
         return trace_lines(self)

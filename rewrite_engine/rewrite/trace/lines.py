@@ -1,45 +1,31 @@
-"""A trace as JSON lines, for programs and for replays. `schema.json` defines each field.
+"""A trace as JSON lines, for programs and for replays: its entries become records (`records.py`).
 
-There is one object per line; `kind` is firing, attempt, phase, or (from `explain`) function. All
-code that writes lines uses the functions here.
+There is one object per line; `kind` is firing, attempt or phase. `explain/lines.py` adds the lines
+of reports.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from heapq import merge
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.rewrite.result import COLUMNS, Result
+from rewrite_engine.rewrite.result import Result
+from rewrite_engine.rewrite.trace.records import VERSION as VERSION
+from rewrite_engine.rewrite.trace.records import (
+    AttemptLine,
+    FiringLine,
+    Line,
+    PhaseLine,
+    RuleCounts,
+    filled,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from rewrite_engine.rewrite.trace import Firing, Trace
     from rewrite_engine.rewrite.trace.attempts import Attempt
     from rewrite_engine.rewrite.trace.places import Address
-
-VERSION = 1
-SCHEMA = Path(__file__).with_name("schema.json")
-
-Record = dict[str, Any]
-
-# fields that are attributes of the same name
-FIRING = ("graph", "number", "phase", "strategy", "depth", "seconds")
-ATTEMPT = (
-    "graph", "number", "phase", "strategy", "term", "verdict", "part", "reason", "firing",
-    "ruled_out", "took", "seconds",
-)  # fmt: skip
-PHASE = (
-    "note", "firings", "taken_back", "taken_back_by", "visits", "merged", "nodes_before",
-    "nodes_after", "seconds",
-)  # fmt: skip
-
-
-def schema() -> Record:
-    """Return the JSON Schema (draft 2020-12) of a line."""
-    found: Record = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    return found
 
 
 def trace_lines(trace: Trace) -> Iterator[str]:
@@ -48,81 +34,56 @@ def trace_lines(trace: Trace) -> Iterator[str]:
     # the oldest firing to begin with, for graphs of which a trace has forgotten some
     since = {f.graph: trace.count + 1 for f in kept}  # where all that is left is that of one go
     since |= {f.graph: f.number for f in reversed(kept) if not f.part}
-
-    def record(f: Firing, place: Address | None) -> Record:
-        return firing_record(f, place, since.get(f.graph))
-
-    return lines_of(trace, trace.records, trace.tries, record)
-
-
-def lines_of(
-    trace: Trace,
-    firings: Iterable[Any],
-    tries: Iterable[Attempt],
-    record: Callable[[Any, Address | None], Record],
-    **more: Any,
-) -> Iterator[str]:
-    """Yield lines of a trace: firings and attempts in order, then the phases. record: builds the
-    line of a firing and its address; more: fields of the others.
-    """
     place = trace.addresses()
-    fired = ((f.seconds, 0, f.number, record(f, place.get(f.number))) for f in firings)
-    tried = ((a.seconds, 1, a.number, attempt_record(a, **more)) for a in tries)
+    firings = [firing_line(f, place.get(f.number), since.get(f.graph)) for f in trace.records]
+    yield from map(to_json, in_order(firings, trace.tries))
+    yield from map(to_json, map(phase_line, trace.phases))
+
+
+def in_order(
+    firings: Iterable[FiringLine], tries: Iterable[Attempt], **more: Any
+) -> Iterator[Line]:
+    """Yield firings and attempts by time. more: fields of the attempts."""
+    fired = ((f.seconds, 0, f.number, f) for f in firings)
+    tried = ((a.seconds, 1, a.number, attempt_line(a, **more)) for a in tries)
     for *_, found in merge(fired, tried):
-        yield line(found)
-    for result in trace.phases:
-        yield line(phase_record(result, **more))
+        yield found
 
 
-def line(record: Record) -> str:
-    """Return a record as one line of JSON."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False)
-
-
-def start(kind: str) -> Record:
-    """Return the fields that all lines begin with. function, function_index: for a report on
-    compiled functions.
-    """
-    return {"version": VERSION, "kind": kind, "function": None, "function_index": None}
-
-
-def _fields(thing: Any, names: Iterable[str]) -> Record:
-    return {name: getattr(thing, name) for name in names}
-
-
-def firing_record(f: Firing, place: Address | None, since: int | None, **more: Any) -> Record:
+def firing_line(
+    f: Firing, place: Address | None, since: int | None = None, **more: Any
+) -> FiringLine:
     """Return the record of a firing. place: its address; more: fields that the caller provides."""
     file, row = f.origin or (None, None)
-    return start("firing") | _fields(f, FIRING) | _rule(f) | {
+    own: dict[str, Any] = {
         "evidence": [],
-        "place": None if place is None else list(place),
-        "since": since,
         "before": f.before if isinstance(f.before, str) else None,
         "after": f.after if isinstance(f.after, str) else None,
         "letters": {},
         "made": None,
-        "user_file": file,
-        "user_line": row,
-    } | more  # fmt: skip
+        "saved": None,
+    }
+    where = {"place": place, "since": since, "user_file": file, "user_line": row}
+    line: FiringLine = filled(FiringLine, f, **_rule(f) | own | where | more)
+    return line
 
 
-def attempt_record(a: Attempt, **more: Any) -> Record:
+def attempt_line(a: Attempt, **more: Any) -> AttemptLine:
     """Return the record of one try of a rule."""
     own = {"bindings": dict(a.bindings), "evidence": list(a.evidence)}
-    return start("attempt") | _fields(a, ATTEMPT) | _rule(a) | own | more
+    line: AttemptLine = filled(AttemptLine, a, **_rule(a) | own | more)
+    return line
 
 
-def phase_record(result: Result, **more: Any) -> Record:
+def phase_line(result: Result, **more: Any) -> PhaseLine:
     """Return the record of one run of a driver."""
-    return start("phase") | _fields(result, PHASE) | {
-        "phase": result.name,
-        "stopped": result.stopped.name,
-        "rules": {name: _fields(stats, COLUMNS) for name, stats in result.rules.items()},
-        "refusals": dict(result.refusals),
-    } | more  # fmt: skip
+    counts = {name: filled(RuleCounts, stats) for name, stats in result.rules.items()}
+    own = {"phase": result.name, "stopped": result.stopped.name, "rules": counts}
+    line: PhaseLine = filled(PhaseLine, result, **own, refusals=dict(result.refusals), **more)
+    return line
 
 
-def _rule(record: Any) -> Record:
+def _rule(record: Any) -> dict[str, Any]:
     """Return the fields about the rule of a firing or try."""
     rule = record.rule
     claim = getattr(rule, "claim", None)

@@ -134,9 +134,10 @@ def test_a_function_that_is_made_again_leaves_nothing() -> None:
     node = Polynomial(1, 2, 3)(ScalarType("float64")("x")).owner
     for _ in range(20):
         assert c_function(node) is not None
-    gc.collect()
+    while gc.collect():  # what other tests have left may take several turns
+        pass
     before = len(gc.get_objects())
     for _ in range(200):
         assert c_function(node) is not None
     gc.collect()
-    assert abs(len(gc.get_objects()) - before) < 50
+    assert len(gc.get_objects()) - before < 50  # (what else there was may go, too)

@@ -14,12 +14,12 @@ from rewrite_engine.compile import DebugMode
 from rewrite_engine.config import config
 from rewrite_engine.errors import BadOptimization, InvalidValueError, OptionError
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import node_rewriter
 from rewrite_engine.link.debug.linker import has_own_gradient
 from rewrite_engine.link.debug.record import RECORDS, RewriteStep, Said
 from rewrite_engine.link.debug.storage import KINDS, copy_of, preallocated
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rules.language import node_rewriter
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 

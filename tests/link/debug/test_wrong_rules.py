@@ -18,11 +18,11 @@ from rewrite_engine.errors import (
     InvalidValueError,
     StochasticOrder,
 )
+from rewrite_engine.facts import nonneg
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import Vector, approx, exact, given, node_rewriter, rule
 from rewrite_engine.match.fact import because, fact, unknown
 from rewrite_engine.rewrite.driver import GraphRewriter
-from rewrite_engine.rules.facts import nonneg
-from rewrite_engine.rules.language import Vector, approx, exact, given, node_rewriter, rule
 from rewrite_engine.scalar import ScalarOp
 from rewrite_engine.scalar.dtype import float_dtype
 
@@ -93,16 +93,16 @@ def written_in_python(fgraph, node):
 
 A, B = np.array([0.5, 1.0, 2.0]), np.array([-3, 3, -4])
 WRONG: list[tuple[Any, Any, Any, Any, str]] = [
-    (sine_is_linear, x, pt.sin(x), A, "values differ by more than rounding does"),
-    (power_of_two, x, pt.exp2(x), A * 7.3, "other bits, and it claims to be exact"),
-    (nan_is_lost, x, pt.arctan(x - x), A * np.array([1, np.nan, 1]), "a NaN is lost"),
-    (log_of_negative_factors, x, pt.log(x * pt.sin(x)), -A, "a number becomes NaN, or infinite"),
-    (rational_tangent, x, pt.tanh(x), A / 9, "values differ by more than rounding does"),
+    (sine_is_linear, x, pt.sin(x), A, "off by 3.71e+14 units, was 0.0919"),
+    (power_of_two, x, pt.exp2(x), A * 7.3, "other bits"),
+    (nan_is_lost, x, pt.arctan(x - x), A * np.array([1, np.nan, 1]), "NaN becomes a number"),
+    (log_of_negative_factors, x, pt.log(x * pt.sin(x)), -A, "a number becomes NaN"),
+    (rational_tangent, x, pt.tanh(x), A / 9, "off by 9.13e+11 units, was 0.578"),
     (one_is_missing, x, pt.cosh(x), A, "another dtype or shape"),
     (seven_elements, x, pt.sinh(x), A, "the term after it raises SpecifiedShapeError"),
     (sign_is_lost, i, pt.abs(i), B, "other values"),
-    (signs_do_not_count, x, pt.log1p(-x), A, "what is infinite becomes something else"),
-    (written_in_python, x, pt.expm1(x), A, "values differ by more than rounding does"),
+    (signs_do_not_count, x, pt.log1p(-x), A, "off by 1.12e+16 units, was 0.209"),
+    (written_in_python, x, pt.expm1(x), A, "off by 9.01e+12 units, was 0.426"),
 ]
 
 
@@ -111,9 +111,10 @@ WRONG: list[tuple[Any, Any, Any, Any, str]] = [
 )
 def test_wrong_rules(wrong: Any, v: Any, y: Any, value: Any, text: str) -> None:
     f = rw.function([v], y * 2, mode=CHECKED + wrong)
-    with pytest.raises(BadOptimization, match=text) as caught:
+    with pytest.raises(BadOptimization) as caught:
         f(value)
     error = caught.value
+    assert f", in {wrong.phase}, claims {wrong.claim}: {text}" in str(error).splitlines()[0]
     assert error.rule is wrong
     assert type(error) is BadOptimization
     message = str(error)

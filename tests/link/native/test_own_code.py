@@ -23,10 +23,10 @@ from rewrite_engine.errors import (
     OptionError,
     ShapeError,
 )
+from rewrite_engine.language import Float, rule
 from rewrite_engine.link.c.compiler import has_compiler
 from rewrite_engine.link.formula import formula_of
 from rewrite_engine.link.native import own_code
-from rewrite_engine.rules.language import Float, rule
 from rewrite_engine.scalar import ScalarOp
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.op import Shapes, TensorOp

@@ -20,7 +20,7 @@ from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.strategies import first, innermost, outermost, topdown
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rewrite.trace.lines import schema
+from rewrite_engine.rewrite.trace.records import schema
 from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, graphs, named
 from tests.rewrite.schema import problems

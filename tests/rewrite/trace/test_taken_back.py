@@ -30,7 +30,7 @@ from rewrite_engine.rewrite.strategies import (
     where,
 )
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rewrite.trace.lines import schema
+from rewrite_engine.rewrite.trace.records import schema
 from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, f, f_g, g, g_h, graphs, h, h_k, k, named, pair, shown, swap
 from tests.rewrite.schema import problems

@@ -548,7 +548,7 @@ def test_second_derivatives_of_norms_where_an_element_is_0() -> None:
 
 
 def test_facts() -> None:
-    from rewrite_engine.rules.facts import cannot_fail, positive_definite, symmetric
+    from rewrite_engine.facts import cannot_fail, positive_definite, symmetric
 
     a = pt.matrix("a", shape=(3, 3))
     even = rw.assume(a, positive_definite=True) if hasattr(rw, "assume") else a

@@ -1,0 +1,323 @@
+"""Measurement of one function: evaluate its graphs, count digits, put the report together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from mpmath import mp
+
+from rewrite_engine.compile import Function
+from rewrite_engine.compile.profiling import line_of
+from rewrite_engine.errors import plural
+from rewrite_engine.explain.accuracy.advice import suggestions
+from rewrite_engine.explain.accuracy.cause import Cause, effects
+from rewrite_engine.explain.accuracy.computed import Floats, Values
+from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, digits, written
+from rewrite_engine.explain.accuracy.lockstep import Lockstep, ignore
+from rewrite_engine.explain.accuracy.loss import Losses, condition, own_share, strange
+from rewrite_engine.explain.accuracy.report import AccuracyReport, DigitLoss, OutputAccuracy
+from rewrite_engine.explain.accuracy.sample import MAX_SAMPLE, everything_wide, parts
+from rewrite_engine.explain.compare import output_names
+from rewrite_engine.explain.evaluate import run
+from rewrite_engine.explain.record import FunctionRecord
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import HasInnerGraph, unfolded
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import provenance
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge import wide
+from rewrite_engine.printing.formula import Roots, formula
+from rewrite_engine.terms.print import write
+
+DIGITS = (50, 100, 200, 400)  # of the exact values: more until these do not change
+SETTLED = 25  # digits in which values of two of these agree
+MORE_DIGITS = all_digits(np.longdouble) - all_digits(np.float64)  # of 80-bit floats
+MAX_LOSSES = 12  # steps that a report lists
+STEP_WIDTH, STEP_LEVELS, STEP_OPERANDS = 44, 4, 4  # of a term: characters, levels, operands
+
+
+class Graph:
+    """A graph with its values: computed in floats, and exact."""
+
+    def __init__(
+        self, fgraph: FunctionGraph, values: Sequence[Any], results: Sequence[Any] | None = None
+    ) -> None:
+        inline = {
+            node.op for node in fgraph.apply_nodes
+            if isinstance(node.op, HasInnerGraph) and node.op.inline
+        }  # fmt: skip
+        self.outputs: list[Variable] = list(fgraph.outputs)
+        if inline:
+            self.outputs = unfolded(self.outputs, inline)
+        self.floats = Floats()
+        given = dict(zip(fgraph.inputs, values, strict=True))
+        self.values: Values = self.floats.evaluate(self.outputs, given)
+        self.parts = parts(self.outputs, self.values, self._suspects(results))
+        self.losses = Losses()
+        self.true: list[ValuePair] = []
+        self.taken: Counter[tuple[str, str]] = Counter()
+        self.diverged: Counter[str] = Counter()
+        self.digits = 0
+        self.settled: list[Any] = []
+
+    def _suspects(self, results: Sequence[Any] | None) -> dict[Variable, Any]:
+        """Return the elements of large outputs that seem to be the worst."""
+        found = [self.values[v] for v in self.outputs]
+        large = [i for i, a in enumerate(found) if getattr(a, "size", 0) > MAX_SAMPLE]
+        if not large or not any(v.type.kind == "f" for v in self.outputs):
+            return {}
+        whole = Lockstep(everything_wide(self.outputs), DIGITS[0])
+        both = whole.run(self.outputs, self.values)
+        suspects = {}
+        for i in large:
+            v = self.outputs[i]
+            true = both[v].true
+            errors = [ValuePair(a, true).error for a in (found[i], *(results or found)[i : i + 1])]
+            worst = np.fmax(errors[0], errors[-1]).ravel()
+            suspects[v] = np.argsort(-np.nan_to_num(worst, posinf=1e300))[: MAX_SAMPLE // 2]
+        return suspects
+
+    def measure(self, settle: bool = True) -> None:
+        """Compute the exact values, with more digits until these do not change."""
+        self._run(DIGITS[0], self.losses)
+        for count in DIGITS[1:] if settle else ():
+            before = self.true
+            self._run(count, ignore)
+            self.settled = [settled(a, b) for a, b in zip(before, self.true, strict=True)]
+            if all(np.all(s) for s in self.settled):
+                break
+            self.losses = Losses()
+            self._run(count, self.losses)
+
+    def known_digits(self, i: int, digits_of_floats: float, most: float) -> float:
+        """Return to how many digits the exact value of an output is known. The graph in 80-bit
+        floats has as many more right digits than in floats as these have.
+        """
+        v = self.outputs[i]
+        plan = next(plan for outputs, plan in self.parts if v in outputs)
+        if plan.wide.isdisjoint(toposort([v])):
+            return most
+        return min(most, digits_of_floats + MORE_DIGITS)
+
+    def _run(self, count: int, watch: Any) -> None:
+        found: dict[Variable, ValuePair] = {}
+        self.taken, self.diverged, self.digits = Counter(), Counter(), count
+        for outputs, plan in self.parts:
+            lockstep = Lockstep(plan, count, watch)
+            both = lockstep.run(outputs, self.values)
+            found |= {v: both[v] for v in outputs}
+            self.taken |= lockstep.taken
+            self.diverged |= lockstep.diverged
+        self.true = [found[v] for v in self.outputs]
+
+    @property
+    def wide_nodes(self) -> int:
+        """Number of nodes that are evaluated in 80-bit floats."""
+        return len({one for _, plan in self.parts for one in plan.wide if isinstance(one, Apply)})
+
+
+def settled(a: ValuePair, b: ValuePair) -> Any:
+    """Return where exact values of two numbers of digits agree."""
+    x, y = a.true, b.true
+    if not isinstance(y, np.ndarray) or y.dtype != object or np.asarray(x).dtype != object:
+        return np.ones((), bool)
+    with mp.workdps(DIGITS[-1]):
+
+        def same(s: Any, t: Any) -> bool:
+            if s == t or (s != s and t != t):
+                return True
+            return bool(abs(s - t) <= abs(t) * mp.mpf(10) ** -SETTLED)
+
+        return np.asarray(np.frompyfunc(same, 2, 1)(x, y), bool)
+
+
+class Study:
+    """Measurement of a recorded function on some values of its inputs."""
+
+    def __init__(
+        self, record: FunctionRecord, basis: str, values: Sequence[Any], f: Function[Any] | None
+    ) -> None:
+        self.record, self.basis, self.values, self.f = record, basis, values, f
+        self.start = perf_counter()
+
+    @cached_property
+    def compiled(self) -> list[Any]:
+        """Results of the compiled function, new states included."""
+        f, record = self.f, self.record
+        if f is None:
+            return run(record.after, self.values, record.inputs, record.mode)
+        return run(f.fgraph, self.values, f.program.inputs, f.mode)
+
+    @cached_property
+    def written(self) -> Graph:
+        """The graph as written."""
+        graph = Graph(self.record.before, self.values, self.compiled)
+        graph.measure()
+        return graph
+
+    @cached_property
+    def outputs(self) -> list[OutputAccuracy]:
+        """The accuracy of each output of numbers."""
+        names = output_names(self.record)
+        found = zip(names, self.written.true, self.compiled, strict=True)
+        pairs = [(i, *one) for i, one in enumerate(found) if is_array(one[1])]
+        return [self._output(*one) for one in pairs if np.size(one[2].computed)]
+
+    def _output(self, i: int, name: str, x: ValuePair, compiled: Any) -> OutputAccuracy:
+        compiled = np.asarray(compiled)
+        most = all_digits(compiled.dtype)
+        after = ValuePair(compiled, x.true, x.mask)
+        known = ~np.isnan(np.broadcast_to(x.error, compiled.shape))
+        stable = self.written.settled[i] if self.written.settled else True
+        true = _zero_if_unsettled(x, stable)
+        zeros = known & _are_zero(true, compiled.shape) & (compiled != 0)
+        counted = known & ~zeros if (known & ~zeros).any() else known
+        a, b = [np.where(counted, digits(e.error, most), np.inf) for e in (x, after)]
+        at = np.unravel_index(int(np.argmin(b)), b.shape) if b.ndim else ()
+        if b.min() == b.max() and a.ndim:
+            at = np.unravel_index(int(np.argmin(a)), a.shape)
+        known_to = self.written.known_digits(i, float(a.min()), most)
+        place = tuple([int(k) for k in at])
+        t = true[place] if np.ndim(true) else true.item()
+        return OutputAccuracy(
+            name, str(compiled.dtype), compiled.shape, most, float(a.min()), _median(a[counted]),
+            min(float(b.min()), known_to), _median(b[counted]), place, str(compiled[place]),
+            str(np.asarray(x.computed)[place]), written(t), compiled.size, int(known.sum()),
+            int(zeros.sum()), known_to, bool(np.all(stable)),
+        )  # fmt: skip
+
+    # --- where ---------------------------------------------------------------------------------
+
+    @cached_property
+    def rewritten(self) -> Graph | None:
+        """The rewritten graph, if digits are lost there."""
+        if not any(o.is_lossy_compiled for o in self.outputs):
+            return None
+        graph = Graph(self.record.after, self.values)
+        graph.measure(settle=False)
+        return graph
+
+    def report(self) -> AccuracyReport:
+        """Return the report on all of it."""
+        with np.errstate(all="ignore"):
+            return self._report()
+
+    def _report(self) -> AccuracyReport:
+        outputs = self.outputs
+        before: list[DigitLoss] = []
+        causes: list[Cause] = []
+        if any(o.is_lossy for o in outputs):
+            causes = self._causes(self.written)
+            before = [self._loss(c) for c in causes]
+        after = []
+        causes_after: list[Cause] = []
+        if self.rewritten is not None:
+            causes_after = self._causes(self.rewritten)
+            after = [self._loss(c, rewritten=True) for c in causes_after]
+        changed = effects(self.record, self.values, self._numbered(), self.written.true)
+        optimizer = self.record.mode.optimizer
+        advice = suggestions(
+            self.record.before, optimizer, self.values, self._numbered(), self.written.true
+        )
+        return AccuracyReport(
+            self.record.name, self.basis, tuple(outputs), tuple(before), tuple(after),
+            tuple(changed), tuple(advice), self._reference(), tuple(self._notes()),
+            perf_counter() - self.start,
+        )  # fmt: skip
+
+    def _numbered(self) -> dict[int, OutputAccuracy]:
+        """Return the outputs by their positions in the graph."""
+        names = output_names(self.record)
+        by_name = {o.name: o for o in self.outputs}
+        return {i: by_name[name] for i, name in enumerate(names) if name in by_name}
+
+    def _causes(self, graph: Graph) -> list[Cause]:
+        compiled = graph is self.rewritten
+        names = self._numbered()
+        lossy = [i for i, o in names.items() if (o.is_lossy_compiled if compiled else o.is_lossy)]
+        found = Cause.of(graph, lossy, self.written.true)
+        told: dict[Any, Cause] = {}
+        for one in found:
+            if one.matters:
+                node = one.loss.node
+                key = (node.op, line_of(node), step_text(node.outputs[0]), len(one.loss.path))
+                told.setdefault(key, one)
+        return list(told.values())[:MAX_LOSSES]
+
+    def _loss(self, cause: Cause, rewritten: bool = False) -> DigitLoss:
+        loss = cause.loss
+        v = loss.node.outputs[loss.output]
+        rules = provenance(v).rules if rewritten else ()
+        output = None if cause.output is None else self._numbered()[cause.output].name
+        with mp.workdps(DIGITS[0]):
+            grows, own = condition(loss), own_share(loss)
+        shown = "" if loss.index is None else str(loss.computed)
+        true = "" if loss.index is None else written(loss.true, 17)
+        outer = loss.path[0] if loss.path else loss.node
+        return DigitLoss(
+            step_text(v), str(loss.node.op), line_of(loss.node) or line_of(outer),
+            str(loss.path[-1].op) if loss.path else None, loss.before, loss.after, grows, own,
+            cause.share, output, shown, true, strange(loss, own), tuple(rules),
+        )  # fmt: skip
+
+    # --- what it rests on ----------------------------------------------------------------------
+
+    def _reference(self) -> str:
+        text = f"{self.written.digits} digits"
+        n = self.written.wide_nodes
+        if n and wide.IS_WIDER:
+            text += f", and 80-bit floats at {plural(n, 'node')} with large arrays"
+        return text
+
+    def _notes(self) -> list[str]:
+        notes = []
+        for (name, why), n in self.written.taken.items():
+            times = f", {n} times" if n > 1 else ""
+            what = f"{name} ({why}{times})"
+            notes.append(f"its errors do not count, for it is taken as computed in floats: {what}")
+        for name in self.written.diverged:
+            notes.append(f"{name} would end after another number of steps if it were exact")
+        for o in self.outputs:
+            if o.measured < o.size:
+                part = f"{o.measured:,} of {o.size:,} elements"
+                notes.append(f"digits of {o.name} are those of {part}")
+            if o.zeros:
+                some = plural(o.zeros, "element")
+                notes.append(f"{o.name}: {some} whose exact value is 0 are left out")
+            if not o.settled:
+                n = self.written.digits
+                notes.append(f"{o.name}: exact values still change with {n} digits")
+        return notes
+
+
+def step_text(v: Variable) -> str:
+    """Return the term of a step: its op, and a little of its operands."""
+    levels = {"depth": STEP_LEVELS, "width": STEP_OPERANDS, "limit": STEP_WIDTH}
+    return write(v, name=Roots(), call=formula, **levels)  # type: ignore[arg-type]
+
+
+def is_array(x: ValuePair) -> bool:
+    """Return whether a value is an array of numbers."""
+    return isinstance(x.computed, np.ndarray) and x.computed.dtype.kind in "biufc"
+
+
+def _median(a: Any) -> float:
+    return float(np.median(a))
+
+
+def _zero_if_unsettled(x: ValuePair, stable: Any) -> Any:
+    """Return exact values, with 0 for those that shrink with the number of digits."""
+    true = np.asarray(x.true)
+    if true.dtype != object or np.all(stable):
+        return true
+    tiny = np.frompyfunc(lambda t: bool(abs(t) < mp.mpf(10) ** -SETTLED), 1, 1)(true)
+    return np.where(~np.asarray(stable) & np.asarray(tiny, bool), mp.mpf(0), true)
+
+
+def _are_zero(true: Any, shape: tuple[int, ...]) -> Any:
+    return np.broadcast_to(np.asarray(true == 0, bool), shape)

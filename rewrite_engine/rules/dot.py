@@ -1,0 +1,80 @@
+"""Products of matrices and vectors."""
+
+from rewrite_engine.language import *
+from rewrite_engine.tensor import DimShuffle, Sum, dot, neg, sqr
+from rewrite_engine.tensor.op import Odd
+
+
+@rule(phase="canonicalize", claim=approx(ulps=8))
+def transpose_of_dot(a: Matrix, b: Matrix):
+    """A transpose of the factors costs nothing; a transpose of the product slows down later ops.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(dot(a, b).T)
+    Transpose{axes=[1, 0]}(b) @ Transpose{axes=[1, 0]}(a)
+    """
+    turn = DimShuffle(2, (1, 0))
+    return turn(dot(a, b)) >> dot(turn(b), turn(a))
+
+
+@rule(phase="canonicalize")
+def dot_of_negs(a: Inexact, b: Inexact):
+    """Two signs in a matrix product cancel each other.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(dot(-a, -b))
+    a @ b
+    """
+    return dot(-a, -b) >> dot(a, b)
+
+
+def in_double(x):
+    """Return whether sums of such numbers have the same precision."""
+    return x.type.dtype == "float64"
+
+
+@rule(phase="specialize", claim=approx(ulps=8), tags=["reorder"])
+def sum_of_squares(x: Vector):
+    """One call of a dot product replaces two passes and an array of squares. (No part of a sum of
+    squares exceeds the whole, in any order.)
+
+    >>> x = vector("x")
+    >>> rewritten(sqr(x - 1).sum()), rewritten((fvector("x") ** 2).sum())
+    ((x - 1.0) @ (x - 1.0), Sum(sqr(x)))
+    """
+    return Sum()(sqr(x)) >> dot(x, x), given(in_double)
+
+
+@rule(phase="specialize")
+def minus_dot_of_neg(a, b: Inexact, c: Inexact):
+    """The sign in a product cancels with the sign of a difference.
+
+    >>> a, b, c = matrices("a b c")
+    >>> rewritten(a - dot(-b, c))
+    a + b @ c
+    """
+    return a - dot(-b, c) >> a + dot(b, c)
+
+
+@rule(phase="specialize", overlaps="either order leaves at most one sign")
+def neg_of_dot_of_neg(a: Inexact, b: Inexact):
+    """The sign of a factor cancels with the sign of the product.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(-dot(-a, b))
+    a @ b
+    """
+    return -dot(-a, b) >> dot(a, b)
+
+
+@node_rewriter([Odd], phase="specialize", depth=2)
+def odd_of_neg(fgraph, node):
+    """Move the sign of floats outside, where it may meet another. Not data: ops of several classes.
+
+    >>> rewritten(1 - (-exp(matrix("x"))).T)
+    1.0 + Transpose{axes=[1, 0]}(exp(x))
+    """
+    *others, x = node.inputs
+    if x.head is not neg or x.type.kind not in "fc":
+        return None
+    return -node.op(*others, *x.owner.inputs)

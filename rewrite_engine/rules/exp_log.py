@@ -1,0 +1,198 @@
+"""Logarithms and exponentials: functions that cancel, and forms that keep precision."""
+
+from rewrite_engine.facts import finite, nonneg, nonzero, positive, same_dtype
+from rewrite_engine.language import *
+from rewrite_engine.tensor import (
+    abs,
+    cast,
+    exp,
+    log,
+    log1p,
+    logaddexp,
+    reciprocal,
+    sigmoid,
+    softplus,
+    sqr,
+    sqrt,
+    switch,
+)
+
+
+@rule(phase="stabilize", claim=exact, ends=at_most(1))
+def exp_of_integer(n: Integer):
+    """Convert integers to floats before the exponential, as other rules cover floats.
+
+    >>> rewritten(exp(ivector("n")))
+    exp(Cast{float64}(n))
+    """
+    return exp(n) >> compute(lambda n: exp(cast(n, exp(n).type.dtype)))
+
+
+@rule(phase="canonicalize", tags=["before_gradients"])
+def log_of_exp(x: Float):
+    """The exponential overflows and underflows; its logarithm is the number itself.
+
+    >>> rewritten(log(exp(vector("x"))))
+    x
+    """
+    return log(exp(x)) >> x
+
+
+@rule(phase="canonicalize", claim=approx(ulps=1 << 16))
+def exp_of_log(x: Float):
+    """The exponential of a logarithm is the number itself, if the logarithm exists.
+
+    >>> rewritten(exp(log(sqr(vector("x")))))
+    sqr(x)
+    """
+    return exp(log(x)) >> x, given(nonneg(x))
+
+
+@rule(phase="stabilize")
+def log_of_one_plus(x: Float):
+    """log(1 + x) loses every digit of a tiny x; log1p keeps them.
+
+    >>> rewritten(log(1 + vector("x")))
+    log1p(x)
+    """
+    return log(1 + x) >> log1p(x)
+
+
+@rule(phase="stabilize")
+def log_of_one_minus(x: Float):
+    """log(1 - x) loses every digit of a tiny x; log1p keeps them.
+
+    >>> rewritten(log(1 - vector("x")))
+    log1p(-x)
+    """
+    return log(1 - x) >> log1p(-x)
+
+
+@rule(phase="stabilize")
+def log1p_of_exp(x: Float):
+    """log(1 + exp(x)) overflows for large x; softplus does not.
+
+    >>> rewritten(log(1 + exp(vector("x"))))
+    softplus(x)
+    """
+    return log1p(exp(x)) >> softplus(x)
+
+
+@rule(phase="stabilize")
+def reciprocal_of_one_plus_exp(x: Float):
+    """The exponential in 1 / (1 + exp(x)) overflows; the sigmoid does not.
+
+    >>> rewritten(reciprocal(1 + exp(vector("x"))))
+    sigmoid(-x)
+    """
+    return reciprocal(1 + exp(x)) >> sigmoid(-x)
+
+
+@rule(phase="stabilize")
+def sigmoid_in_product(x: Float, y: Float):
+    """The denominator of y / (1 + exp(x)) overflows; the sigmoid does not.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(y / (1 + exp(x)))
+    y * sigmoid(-x)
+    """
+    return y / (1 + exp(x)) >> y * sigmoid(-x)
+
+
+@rule(phase="stabilize", claim=exact)
+def sum_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
+    """One choice instead of two puts the operands of a sum next to each other, for other rules.
+
+    >>> c, x, y = bvector("c"), vector("x"), vector("y")
+    >>> rewritten(switch(c, x, 1.0) + switch(c, y, 2.0))
+    switch(c, x + y, 3.0)
+    """
+    left = switch(condition, x, y) + switch(condition, z, w)
+    same = given(same_dtype(x, y), same_dtype(z, w))
+    return left >> switch(condition, x + z, y + w), same
+
+
+@rule(phase="stabilize", claim=exact)
+def difference_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
+    """One choice instead of two puts the operands of a difference next to each other, for other
+    rules.
+
+    >>> c, x, y = bvector("c"), vector("x"), vector("y")
+    >>> rewritten(switch(c, x, 1.0) - switch(c, y, 2.0))
+    switch(c, x - y, -1.0)
+    """
+    left = switch(condition, x, y) - switch(condition, z, w)
+    same = given(same_dtype(x, y), same_dtype(z, w))
+    return left >> switch(condition, x - z, y - w), same
+
+
+@rule(phase="stabilize", claim=approx(1 << 10))
+def sqrt_of_exp(x: Float):
+    """The exponential may overflow when its root does not.
+
+    >>> rewritten(sqrt(exp(vector("x"))))
+    exp(0.5 * x)
+    """
+    return sqrt(exp(x)) >> exp(0.5 * x)
+
+
+def is_no_square(c):
+    """Return whether a power is other than 2."""
+    return c.number != 2
+
+
+@rule(phase="stabilize", claim=approx(1 << 10))
+def power_of_exp(x: Float, c: FloatConstant):
+    """The exponential may overflow when its power does not. Excluded are the powers 0 and 2, as
+    squares are cheap.
+
+    >>> rewritten(exp(vector("x")) ** 0.3)
+    exp(0.3 * x)
+    """
+    return exp(x) ** c >> exp(c * x), given(finite(c), nonzero(c), is_no_square)
+
+
+@rule(phase="stabilize")
+def log_of_sqrt(x: Float):
+    """Half the logarithm gives the same result without a root.
+
+    >>> rewritten(log(sqrt(vector("x"))))
+    0.5 * log(x)
+    """
+    return log(sqrt(x)) >> 0.5 * log(x)
+
+
+@rule(phase="stabilize")
+def log_of_square(x: Float):
+    """A square may overflow or underflow when its logarithm does not.
+
+    >>> rewritten(log(vector("x") ** 2))
+    2.0 * log(abs(x))
+    """
+    return log(sqr(x)) >> 2 * log(abs(x))
+
+
+@rule(phase="stabilize")
+def log_of_sum_of_exps(x: Float, y: Float):
+    """log(exp(x) + exp(y)) overflows; logaddexp does not.
+
+    >>> rewritten(log(exp(vector("x")) + exp(vector("y"))))
+    logaddexp(x, y)
+    """
+    return log(exp(x) + exp(y)) >> logaddexp(x, y)
+
+
+def without_sign(x):
+    """Return whether no element is below 0 or is -0.0."""
+    return x.head in (abs, sqr) or positive(x)
+
+
+@rule(phase="stabilize", claim=approx(2))
+def log_of_reciprocal(x: Float):
+    """The reciprocal of a subnormal number overflows; the negated logarithm does not. The two
+    differ at -inf and at -0.0, so the sign has to be known.
+
+    >>> rewritten(log(reciprocal(sqr(vector("x")))))
+    -2.0 * log(abs(x))
+    """
+    return log(reciprocal(x)) >> -log(x), given(without_sign)
