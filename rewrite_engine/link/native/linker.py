@@ -13,7 +13,7 @@ from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.native.inline import reason
 from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.partition import regions
-from rewrite_engine.link.native.runtime import LIST, SINGLE
+from rewrite_engine.link.native.runtime import PACK_LIST, PACK_SINGLE
 from rewrite_engine.link.native.target import Machine, host
 from rewrite_engine.link.program import Argument, Linked, Program
 from rewrite_engine.link.vm.linker import VMCode, VMLinker, is_loop, linked_loop
@@ -34,12 +34,12 @@ class NativeLinker(Linker):
     def machine(self) -> Machine:
         return host() if self._machine is None else self._machine
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
+    def code(self, fgraph: FunctionGraph, borrowed: Collection[Variable]) -> VMCode:
         cut = regions(fgraph, self.machine, self.profile is not None)
         for node in cut.apply_nodes if self.profile is not None else ():
             if isinstance(node.op, NativeRegion):
                 node.op.watch(self.profile)
-        given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in lent}
+        given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in borrowed}
         vm = VMLinker()
         vm.profile, vm.inside = self.profile, self
         return vm.code(cut, given)
@@ -67,7 +67,7 @@ class NativeLinker(Linker):
         region = _all_of(linked.nodes, program)
         if region is None or self.profile is not None:
             return linked
-        packing = SINGLE if program.packing == "single" else LIST
+        packing = PACK_SINGLE if program.packing == "single" else PACK_LIST
         return linked._replace(call=region.function(linked.call, packing), python=linked.call)
 
 

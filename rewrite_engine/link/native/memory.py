@@ -1,4 +1,4 @@
-"""Memory of a region: temporaries in one block, and results in the memory of donated arguments.
+"""Memory of a region: temporaries in one arena, and results in the memory of donated arguments.
 
 `link/plan/buffers.py` decides which values may share memory. Here its decisions become words of the
 frame.
@@ -31,7 +31,7 @@ Results = Sequence[tuple[NativeValue, tuple[Length, ...]]]
 
 
 def place_temporaries(plan: RegionPlan, live: Lifetimes, results: Results) -> int:
-    """Assign addresses in one block to temporaries; return the word with the block's size."""
+    """Assign addresses in one arena to temporaries; return the word with the arena's size."""
     own = {value for value, _ in results}
     first: dict[NativeValue, int] = {}
     for s in plan.statements:
@@ -42,7 +42,7 @@ def place_temporaries(plan: RegionPlan, live: Lifetimes, results: Results) -> in
         Lifetime((value.kind, times(*value.shape)), at, live.last[value])
         for value, at in first.items()
     ]
-    zero, end = plan.constant_word(0), plan.constant_word(64)  # the size of the block comes first
+    zero, end = plan.constant_word(0), plan.constant_word(64)  # the size of the arena comes first
     for value, buffer in zip(first, share_buffers(lifetimes), strict=True):
         if buffer == len(plan.buffers):
             word = plan.new_word()

@@ -3,7 +3,7 @@
 `lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one nest of loops,
 and calls. A node joins the first group over the same axes that comes late enough. Then memory is
 planned (`memory.py`): results have arrays of their own. Other values that a later statement reads
-have buffers in one block; values with disjoint lifetimes share a buffer.
+have buffers in one arena; values with disjoint lifetimes share a buffer.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rewrite_engine.link.native.lifetimes import Lifetimes
 from rewrite_engine.link.native.loops import KernelText, write_group
 from rewrite_engine.link.native.memory import donate, place_temporaries
 from rewrite_engine.link.native.runtime import (
-    COLUMNS,
+    C_ORDER,
+    FORTRAN_ORDER,
     HEADER,
+    HEADER_INDEX,
     INSTRUCTIONS,
-    PLACE,
-    ROWS,
-    SINGLE,
-    TUPLE,
-    WRITEABLE,
+    PACK_SINGLE,
+    PACK_TUPLE,
+    WRITEABLE_FLAG,
     library_of,
 )
 from rewrite_engine.link.native.scalars import convert
@@ -57,7 +57,8 @@ from rewrite_engine.link.native.verify import verify
 from rewrite_engine.link.plan import ByClass
 from rewrite_engine.link.plan.dims import Dims, axes
 
-MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so many registers
+#: nodes, reductions, and nodes that call functions, of one group: registers are few
+MAX_GROUP_NODES, MAX_GROUP_REDUCTIONS, MAX_GROUP_CALLS = 96, 16, 8
 
 
 class NotNative(Exception):
@@ -185,8 +186,8 @@ class RegionPlan:
 
     # --- arguments --------------------------------------------------------------------------------
 
-    def argument(self, v: Variable, columns: bool = False) -> list[int]:
-        """Add an argument; return its row in the table. columns: it is in Fortran order."""
+    def argument(self, v: Variable, fortran: bool = False) -> list[int]:
+        """Add an argument; return its row in the table. fortran: it is in Fortran order."""
         kind = KINDS[v.type.dtype]
         first = len(self.words)
         ids = self.dims.of(v)
@@ -195,13 +196,13 @@ class RegionPlan:
             self.tell(d, (1, (first + k,)))
         word = self.new_word()
         shape = self.shape(v)
-        laid = shape[::-1] if columns else shape
+        laid = shape[::-1] if fortran else shape
         value = NativeValue(kind, without_ones(laid))
         value.word = word
         steps = view_of(value, laid).steps
-        self.of[v] = View(value, steps[::-1] if columns else steps)
+        self.of[v] = View(value, steps[::-1] if fortran else steps)
         number = 0 if v.type.ndim else id(np.dtype(v.type.dtype).type)
-        wanted = COLUMNS if columns else ROWS
+        wanted = FORTRAN_ORDER if fortran else C_ORDER
         return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
     def get(self, v: Variable) -> View | Number:
@@ -239,18 +240,18 @@ class RegionPlan:
         write: Write,
         into: tuple[NativeValue, Steps, int | None] | None = None,
         after: int = -1,
-        heavy: bool = False,
+        calls_function: bool = False,
     ) -> View:
         """Add an elementwise value of this shape; operands have as many axes or fewer. into: memory
-        of another value for the result. after: a statement that must run before. heavy: whether it
-        calls a function.
+        of another value for the result. after: a statement that must run before. calls_function:
+        whether it calls a function.
         """
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
         value = NativeValue(kind, space)
         value.part_of = into
-        self._place(Node(value, items, write, self.scope, heavy, self.node), space, after)
+        self._place(Node(value, items, write, self.scope, calls_function, self.node), space, after)
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
@@ -263,17 +264,17 @@ class RegionPlan:
 
     def _place(self, node: Node, space: tuple[Length, ...], after: int) -> None:
         """Put a node into a group that comes late enough, or into a new one."""
-        apart, beside = after, -1
+        last_read, joinable = after, -1
         for item in node.items:
             v = item.view
             if isinstance(v, Number):
                 continue
             own = _group_of(v, space)
             if own is not None:
-                beside = max(beside, own.at)
+                joinable = max(joinable, own.at)
             else:
-                apart = max(apart, v.value.at)
-        first = max(apart + 1, beside)
+                last_read = max(last_read, v.value.at)
+        first = max(last_read + 1, joinable)
         places = self.scope.spaces.setdefault(space, [])
         k = bisect_left(places, first)
         near = {k, k + 1, len(places) - 2, len(places) - 1}
@@ -290,9 +291,12 @@ class RegionPlan:
         node.value.at, node.value.group = group.at, group
 
     def _has_room(self, group: Group, node: Node) -> bool:
-        if len(group.nodes) >= MOST_NODES:
+        if len(group.nodes) >= MAX_GROUP_NODES:
             return False
-        return not node.heavy or sum([n.heavy for n in group.nodes]) < MOST_HEAVY
+        return (
+            not node.calls_function
+            or sum([n.calls_function for n in group.nodes]) < MAX_GROUP_CALLS
+        )
 
     def _fits(self, node: Node, group: Group) -> bool:
         """Return whether a group reads its own values only at the same elements."""
@@ -313,7 +317,7 @@ class RegionPlan:
         rest = [ONE if j in reduced else n for j, n in enumerate(shape)]
         item = self._item(x, kept, len(shape))
         group: Any = None if isinstance(item.view, Number) else _group_of(item.view, space)
-        if group is None or item.kind != kind or len(group.reduced) >= MOST_SUMS:
+        if group is None or item.kind != kind or len(group.reduced) >= MAX_GROUP_REDUCTIONS:
             own = item.kind
             x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
             group = x.value.group
@@ -377,7 +381,7 @@ class RegionPlan:
         live = Lifetimes(self.statements, self.loops, [v for v, _ in results], self.kept)
         self.donations = donate(self, donated, results, live)
         for j in self.donations.values():
-            arguments[j][5] |= WRITEABLE
+            arguments[j][5] |= WRITEABLE_FLAG
         total = place_temporaries(self, live, results)
         running = [s for s in self.statements if live.runs(s)]
         texts = [self._written(s, live) for s in running]
@@ -425,13 +429,13 @@ class RegionPlan:
 
     def _results(self, outputs: Sequence[Variable]) -> list[tuple[NativeValue, tuple[Length, ...]]]:
         """Return the values that are results, each with memory of its own, and their shapes."""
-        taken: set[NativeValue] = set()
+        used: set[NativeValue] = set()
         found = []
         for v in outputs:
             x, shape = self.get(v), self.shape(v)
-            if isinstance(x, Number) or x.value in taken or not _is_whole(x, shape):
+            if isinstance(x, Number) or x.value in used or not _is_whole(x, shape):
                 x = self.copy(x, shape, KINDS[v.type.dtype])
-            taken.add(x.value)
+            used.add(x.value)
             found.append((x.value, shape))
         return found
 
@@ -440,7 +444,7 @@ class RegionPlan:
         if isinstance(s, Group):
             return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))
         t = KernelText(self, self.machine, 1)
-        t.block = "go"
+        t.current_label = "go"
         s.write(t, s.value)  # type: ignore[call-arg]
         return t
 
@@ -466,7 +470,7 @@ class RegionPlan:
         table = [0] * len(HEADER)
 
         def put(name: str, numbers: Sequence[int]) -> None:
-            table[PLACE[name]] = len(table)
+            table[HEADER_INDEX[name]] = len(table)
             table.extend(numbers)
 
         put("at_arguments", [n for row in arguments for n in row])
@@ -481,11 +485,12 @@ class RegionPlan:
         counts = {
             "slots": len(self.words), "arguments": len(arguments), "results": len(results),
             "instructions": len(self.instructions), "n_places": len(self.buffers),
-            "n_kernels": sum(map(len, kernels)), "packing": SINGLE if len(results) == 1 else TUPLE,
+            "n_kernels": sum(map(len, kernels)),
+            "packing": PACK_SINGLE if len(results) == 1 else PACK_TUPLE,
             "total": total, "work": work,
         }  # fmt: skip
         for name, n in counts.items():
-            table[PLACE[name]] = n
+            table[HEADER_INDEX[name]] = n
         return table
 
 

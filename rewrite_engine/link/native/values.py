@@ -97,15 +97,15 @@ class Item(NamedTuple):
 
 class Node(NamedTuple):
     """Elementwise node; `write(text, operands)` returns its value. scope: the statements that the
-    graph computes it with. heavy: whether it calls a function. about: the node of the graph that it
-    belongs to.
+    graph computes it with. calls_function: whether it calls a function. about: the node of the
+    graph that it belongs to.
     """
 
     value: NativeValue
     items: tuple[Item, ...]
     write: Write
     scope: Scope
-    heavy: bool = False
+    calls_function: bool = False
     about: Apply | None = None
 
 

@@ -92,7 +92,7 @@ def find_buffers(
     slots: list[Variable] = []
     if like.count(None) == len(like):
         return found, slots
-    taken = {
+    in_use = {
         id(storages.of(v))
         for node, known in zip(nodes, traits, strict=True)
         if not known.inline
@@ -105,8 +105,8 @@ def find_buffers(
             continue
         out = node.outputs[0]
         storage = storages.of(out)
-        if storage.ours and storage.last != END and id(storage) not in taken:
-            taken.add(id(storage))
+        if storage.ours and storage.last != END and id(storage) not in in_use:
+            in_use.add(id(storage))
             users.append((i, source))
             lifetimes.append(Lifetime((out.type.dtype, dims.roots(out)), i, storage.last))
     for (i, source), slot in zip(users, share_buffers(lifetimes), strict=True):

@@ -14,7 +14,7 @@ from rewrite_engine.link.plan import ExecutionPlan, deciders, plan_of
 from rewrite_engine.link.program import Linked
 from rewrite_engine.link.vm.emit import Lines
 from rewrite_engine.link.vm.lower import traits
-from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool
+from rewrite_engine.link.vm.workspace import LARGE_BYTES, WorkspacePool
 
 
 class VMLinker(Linker):
@@ -27,8 +27,8 @@ class VMLinker(Linker):
     phases = (*Linker.phases, "inplace")
     inside: Linker | None = None
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
-        code = VMCode(plan_of(fgraph, traits, lent), self.runner)
+    def code(self, fgraph: FunctionGraph, borrowed: Collection[Variable]) -> VMCode:
+        code = VMCode(plan_of(fgraph, traits, borrowed), self.runner)
         code.ticks = self.ticks(fgraph, code.nodes)
         return code
 
@@ -70,7 +70,7 @@ class VMCode(Code):
 
     def large_if(self, places: dict[Variable, str]) -> str:
         sizes = [
-            f"{places[v]}.size > {LARGE // v.type.numpy_dtype.itemsize}"
+            f"{places[v]}.size > {LARGE_BYTES // v.type.numpy_dtype.itemsize}"
             for v in (deciders(self.plan) if self.plan.slots else ())
         ]
         return " or ".join(sizes)
