@@ -1,6 +1,6 @@
 """`RegionPlan`: from nodes to statements, kernels, and the table that the entry reads.
 
-`lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one nest of loops,
+`lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one loop nest,
 and calls. A node joins the first group over the same axes that comes late enough. Then memory is
 planned (`memory.py`): results have arrays of their own. Other values that a later statement reads
 have buffers in one arena; values with disjoint lifetimes share a buffer.

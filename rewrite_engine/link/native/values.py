@@ -123,7 +123,7 @@ class Reduced(NamedTuple):
 
 
 class Group:
-    """Nodes that one nest of loops computes, and reductions of them."""
+    """Nodes that one loop nest computes, and reductions of them."""
 
     def __init__(self, at: int, space: tuple[Length, ...]) -> None:
         self.at, self.space = at, space
