@@ -7,6 +7,7 @@ and suggests it only if it restores digits.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -108,12 +109,14 @@ def suggestions(
     if not lossy:
         return []
     plain = graph.clone()
-    EquilibriumOptimizer(FORMS, "one form of squares").rewrite(plain)
     found: list[Suggestion] = []
-    for advice in ADVICE:
-        matches = list(find(plain, advice.rule))
-        if matches:
-            found += _tried(advice, matches, plain, optimizer, values, outputs, lossy, true)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # (of rules that do not apply to complex numbers)
+        EquilibriumOptimizer(FORMS, "one form of squares").rewrite(plain)
+        for advice in ADVICE:
+            matches = list(find(plain, advice.rule))
+            if matches:
+                found += _tried(advice, matches, plain, optimizer, values, outputs, lossy, true)
     return found
 
 

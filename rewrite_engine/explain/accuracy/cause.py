@@ -15,7 +15,7 @@ import numpy as np
 from mpmath import mp, mpf
 
 from rewrite_engine.explain.accuracy.computed import Floats
-from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, digits
+from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, are_zero, digits
 from rewrite_engine.explain.accuracy.loss import Loss, repaired
 from rewrite_engine.explain.accuracy.report import OutputAccuracy, RuleEffect
 from rewrite_engine.explain.record import FunctionRecord
@@ -180,6 +180,6 @@ def fewest(a: Any, x: ValuePair) -> float:
     if not isinstance(a, np.ndarray) or not a.size or np.shape(a) != np.shape(x.true):
         return 0.0
     error = ValuePair(a, x.true, x.mask).error
-    zero = np.asarray(np.asarray(x.true) == 0, bool)
+    zero = are_zero(x)
     found = np.where(zero, np.inf, digits(np.nan_to_num(error, nan=0.0), all_digits(a.dtype)))
     return float(np.min(found)) if not zero.all() else all_digits(a.dtype)

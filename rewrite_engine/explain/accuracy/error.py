@@ -61,6 +61,25 @@ def errors(x: ValuePair) -> Any:
     return found
 
 
+def where_known(fn: Any, x: ValuePair, *others: Any) -> Any:
+    """Return booleans of a function of exact values (of `x`, and of arrays like it): False where
+    they are not known.
+    """
+    arrays = [np.asarray(a) for a in (x.true, *others)]
+    if x.mask is None:
+        return np.asarray(np.frompyfunc(fn, len(arrays), 1)(*arrays), bool)
+    found = np.zeros(arrays[0].shape, bool)
+    found[x.mask] = np.frompyfunc(fn, len(arrays), 1)(*[a[x.mask] for a in arrays])
+    return found
+
+
+def are_zero(x: ValuePair) -> Any:
+    """Return which exact values are known to be 0."""
+    if np.asarray(x.true).dtype != object:
+        return np.asarray(x.true) == 0
+    return where_known(lambda t: bool(t == 0), x)
+
+
 def limits(dtype: Any) -> tuple[Any, Any]:
     """Return the smallest and the largest positive number of a dtype."""
     info = np.finfo(dtype)

@@ -45,13 +45,23 @@ class Lockstep:
         self.taken: Counter[tuple[str, str]] = Counter()
         self.diverged: Counter[str] = Counter()
 
-    def run(self, outputs: Sequence[Variable], values: Mapping[Variable, Any]) -> Both:
-        """Return exact and computed values. values: the computed ones of all variables."""
+    def run(
+        self,
+        outputs: Sequence[Variable],
+        values: Mapping[Variable, Any],
+        moved: Mapping[Variable, Callable[[ValuePair], Any]] | None = None,
+    ) -> Both:
+        """Return exact and computed values. values: the computed ones of all variables. moved: a
+        function that returns other exact values of an input.
+        """
         nodes = toposort(list(outputs))
         leaves = {v for node in nodes for v in node.inputs} | set(outputs)
         given = {v: values[v] for v in leaves if v.owner is None and v in values}
         with mp.workdps(self.digits), np.errstate(all="ignore"):
             both = {v: self._leaf(v, a) for v, a in given.items()}
+            for v, move in (moved or {}).items():
+                if v in both:
+                    both[v].true = move(both[v])
             return self._graph(outputs, both, values, ())
 
     def _leaf(self, v: Variable, a: Any) -> ValuePair:

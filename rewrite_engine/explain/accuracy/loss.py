@@ -20,11 +20,13 @@ from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.judge import exact, truth, wide
 from rewrite_engine.judge.exact import MOVING, NotKnown
+from rewrite_engine.judge.noise import run
 from rewrite_engine.judge.truth import _MatrixOp
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.flow.branches import IfElse
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
+from rewrite_engine.tensor.index.subtensor import BaseInc
 from rewrite_engine.tensor.order.sorting import SortOp
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
 
@@ -149,6 +151,8 @@ def _input_error(node: Apply, inputs: Sequence[ValuePair], own: Any) -> Any:
         return _joined([np.broadcast_to(x.error, np.shape(own)) for x in numbers])
     if isinstance(op, pt.Dot | pt.MatMul) and len(numbers) == 2:
         return _of_factors(op, *numbers)
+    if adds_at_index(op):
+        return _of_added(node, inputs)
     axes = axes_of(op, numbers)
     if axes is not None:
         (x,) = numbers
@@ -197,6 +201,27 @@ def _of_factors(op: Any, x: ValuePair, y: ValuePair) -> Any:
     return np.where(np.isfinite(found), found, 0.0)
 
 
+def adds_at_index(op: Any) -> bool:
+    """Return whether an op adds numbers at an index."""
+    return isinstance(op, BaseInc) and not op.set_instead_of_inc
+
+
+def _of_added(node: Apply, inputs: Sequence[ValuePair]) -> Any:
+    """Return the errors of what is added at an index, relative to all that is added up there."""
+    sizes = [np.abs(_floats(x)) if x.is_number else x.computed for x in inputs]
+    errors = [
+        np.where(np.isfinite(x.error), x.error, 1.0) * size if x.is_number else size
+        for x, size in zip(inputs, sizes, strict=True)
+    ]
+    found = run(node, _as_dtypes(node, errors))[0] / run(node, _as_dtypes(node, sizes))[0]
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _as_dtypes(node: Apply, arrays: Sequence[Any]) -> list[Any]:
+    pairs = zip(arrays, node.inputs, strict=True)
+    return [np.asarray(a, v.type.dtype) if v.type.kind == "f" else a for a, v in pairs]
+
+
 def _whole(x: ValuePair, error: Any) -> float:
     """Return the error of an array, relative to the sizes of its elements."""
     if not np.size(error):
@@ -236,6 +261,10 @@ def condition(loss: Loss) -> float | None:
             return _of_sum(loss)
         if isinstance(op, pt.Dot | pt.MatMul):
             return _of_product(loss)
+        if adds_at_index(op):
+            sizes = [np.abs(_floats(x)) if x.is_number else x.computed for x in loss.inputs]
+            whole = run(loss.node, _as_dtypes(loss.node, sizes))[0]
+            return float(whole[loss.index] / abs(float(loss.true))) if loss.true else None
         if is_matrix(op):
             with np.errstate(all="ignore"):
                 found = np.linalg.cond(np.asarray(loss.inputs[0].computed))

@@ -1,4 +1,4 @@
-"""Selection of an exact evaluation: which elements of large arrays, and which nodes in 80-bit floats, as
+"""Selection for an exact evaluation: elements of large arrays, and nodes in 80-bit floats, as
 an estimate of the time allows.
 """
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rewrite_engine.errors import plural
-from rewrite_engine.explain.accuracy.loss import MOSTLY
 from rewrite_engine.graph.origin import Line
 
 if TYPE_CHECKING:
@@ -22,9 +21,13 @@ if TYPE_CHECKING:
 
 WIDTH = 100  # columns
 MAX_OUTPUTS = 20  # rows of the table
+MOSTLY = 0.5  # part of an error from which it is the step's own
 SURELY = 0.5  # digits by which the exact value has to be known better
 MIN_AMPLIFIED = 10.0  # condition number from which a step counts as one that amplifies errors
-ADDING = ("add", "sub", "Sum", "dot")  # ops whose operands may cancel
+#: ops whose operands may cancel
+ADDING = frozenset(
+    ("add", "sub", "Sum", "dot", "MatMul", "IncSubtensor", "AdvancedIncSubtensor", "IncDiagonal")
+)
 
 
 class AccuracyTable(NamedTuple):
@@ -63,11 +66,17 @@ def verdict(report: AccuracyReport) -> Iterator[str]:
     """Yield what there is to say if no advice says it."""
     poor = [o.name for o in report.outputs if o.is_poor]
     advised = {one.output for one in report.suggestions}
-    rest = [name for name in poor if name not in advised]
+    delicate = [o.name for o in report.outputs if o.is_poor and o.is_as_good_as_inputs]
+    rest = [name for name in poor if name not in advised and name not in delicate]
     if not poor:
         lossy = any(o.is_lossy_compiled for o in report.outputs)
         yield f"The compiled function keeps {'most' if lossy else 'all'} digits."
-    elif rest:
+    if delicate:
+        yield (
+            f"{', '.join(delicate[:MAX_OUTPUTS])}: a change in the last place of an input changes "
+            "the exact result as much, so no formula has more right digits if inputs are rounded."
+        )
+    if rest:
         names = ", ".join(rest[:MAX_OUTPUTS])
         yield (
             f"No rule, and no term that is known here, restores the digits of {names}: the steps "
@@ -140,7 +149,7 @@ def why(one: DigitLoss) -> str:
         return "rounds"
     if one.condition is not None and one.condition < MIN_AMPLIFIED:
         return "errors of inputs"
-    return "cancels" if one.op in ADDING else "amplifies errors"
+    return "cancels" if one.op.partition("{")[0] in ADDING else "amplifies errors"
 
 
 def place(line: Line | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +17,15 @@ from rewrite_engine.errors import plural
 from rewrite_engine.explain.accuracy.advice import suggestions
 from rewrite_engine.explain.accuracy.cause import Cause, effects
 from rewrite_engine.explain.accuracy.computed import Floats, Values
-from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, digits, written
+from rewrite_engine.explain.accuracy.error import (
+    ValuePair,
+    all_digits,
+    are_zero,
+    digits,
+    unit,
+    where_known,
+    written,
+)
 from rewrite_engine.explain.accuracy.lockstep import Lockstep, ignore
 from rewrite_engine.explain.accuracy.loss import Losses, condition, own_share, strange
 from rewrite_engine.explain.accuracy.report import AccuracyReport, DigitLoss, OutputAccuracy
@@ -52,6 +60,7 @@ class Graph:
             if isinstance(node.op, HasInnerGraph) and node.op.inline
         }  # fmt: skip
         self.outputs: list[Variable] = list(fgraph.outputs)
+        self.inputs: list[Variable] = list(fgraph.inputs)
         if inline:
             self.outputs = unfolded(self.outputs, inline)
         self.floats = Floats()
@@ -115,6 +124,20 @@ class Graph:
             self.diverged |= lockstep.diverged
         self.true = [found[v] for v in self.outputs]
 
+    @cached_property
+    def moved(self) -> list[ValuePair]:
+        """The outputs exactly, for inputs that are changed by half a unit in the last place."""
+        rng = np.random.default_rng(0)
+        found: dict[Variable, ValuePair] = {}
+        for outputs, plan in self.parts:
+            moves = {
+                v: partial(moved_by_half_units, rng, unit(v.type.dtype))
+                for v in self.inputs
+                if v.type.kind == "f"
+            }
+            found |= Lockstep(plan, DIGITS[0]).run(outputs, self.values, moves)
+        return [found[v] for v in self.outputs]
+
     @property
     def wide_nodes(self) -> int:
         """Number of nodes that are evaluated in 80-bit floats."""
@@ -133,7 +156,7 @@ def settled(a: ValuePair, b: ValuePair) -> Any:
                 return True
             return bool(abs(s - t) <= abs(t) * mp.mpf(10) ** -SETTLED)
 
-        return np.asarray(np.frompyfunc(same, 2, 1)(x, y), bool)
+        return where_known(same, b, x) | (False if b.mask is None else ~b.mask)
 
 
 class Study:
@@ -174,8 +197,7 @@ class Study:
         after = ValuePair(compiled, x.true, x.mask)
         known = ~np.isnan(np.broadcast_to(x.error, compiled.shape))
         stable = self.written.settled[i] if self.written.settled else True
-        true = _zero_if_unsettled(x, stable)
-        zeros = known & _are_zero(true, compiled.shape) & (compiled != 0)
+        zeros = known & (are_zero(x) | _shrinks(x, stable)) & (compiled != 0)
         counted = known & ~zeros if (known & ~zeros).any() else known
         a, b = [np.where(counted, digits(e.error, most), np.inf) for e in (x, after)]
         at = np.unravel_index(int(np.argmin(b)), b.shape) if b.ndim else ()
@@ -183,13 +205,25 @@ class Study:
             at = np.unravel_index(int(np.argmin(a)), a.shape)
         known_to = self.written.known_digits(i, float(a.min()), most)
         place = tuple([int(k) for k in at])
-        t = true[place] if np.ndim(true) else true.item()
+        t = np.asarray(x.true)[place] if place else np.asarray(x.true).item()
         return OutputAccuracy(
             name, str(compiled.dtype), compiled.shape, most, float(a.min()), _median(a[counted]),
             min(float(b.min()), known_to), _median(b[counted]), place, str(compiled[place]),
             str(np.asarray(x.computed)[place]), written(t), compiled.size, int(known.sum()),
-            int(zeros.sum()), known_to, bool(np.all(stable)),
+            int(zeros.sum()), known_to, self._determined(i, x, place, most), bool(np.all(stable)),
         )  # fmt: skip
+
+    def _determined(self, i: int, x: ValuePair, place: Any, most: float) -> float | None:
+        """Return the digits of an element that stay if inputs change in their last place."""
+        if not x.is_number or float(np.nanmax(x.error, initial=0.0)) <= 10 ** (1 - most):
+            return None
+        moved = self.written.moved[i].true
+        a, b = [
+            np.asarray(t)[place] if np.ndim(t) else np.asarray(t).item() for t in (x.true, moved)
+        ]
+        with mp.workdps(DIGITS[0]):
+            apart = float(abs(b - a) / abs(a)) if a and a - a == 0 == b - b else 0.0
+        return float(digits(apart, most))
 
     # --- where ---------------------------------------------------------------------------------
 
@@ -301,6 +335,18 @@ def step_text(v: Variable) -> str:
     return write(v, name=Roots(), call=formula, **levels)  # type: ignore[arg-type]
 
 
+def moved_by_half_units(rng: Any, half: float, x: ValuePair) -> Any:
+    """Return exact values that are changed by up to half a unit in the last place, at random."""
+    changes = rng.uniform(-half, half, size=np.shape(x.true))
+    if x.true.dtype != object:
+        return x.true * (1 + changes.astype(x.true.dtype))
+    if x.mask is None:
+        return np.asarray(x.true * (1 + exact.exact(changes)), object)
+    found = x.true.copy()
+    found[x.mask] = found[x.mask] * (1 + exact.exact(changes[x.mask]))
+    return found
+
+
 def is_array(x: ValuePair) -> bool:
     """Return whether a value is an array of numbers."""
     return isinstance(x.computed, np.ndarray) and x.computed.dtype.kind in "biufc"
@@ -310,14 +356,8 @@ def _median(a: Any) -> float:
     return float(np.median(a))
 
 
-def _zero_if_unsettled(x: ValuePair, stable: Any) -> Any:
-    """Return exact values, with 0 for those that shrink with the number of digits."""
-    true = np.asarray(x.true)
-    if true.dtype != object or np.all(stable):
-        return true
-    tiny = np.frompyfunc(lambda t: bool(abs(t) < mp.mpf(10) ** -SETTLED), 1, 1)(true)
-    return np.where(~np.asarray(stable) & np.asarray(tiny, bool), mp.mpf(0), true)
-
-
-def _are_zero(true: Any, shape: tuple[int, ...]) -> Any:
-    return np.broadcast_to(np.asarray(true == 0, bool), shape)
+def _shrinks(x: ValuePair, stable: Any) -> Any:
+    """Return which exact values are 0 as far as digits tell: they are not settled, and tiny."""
+    if np.asarray(x.true).dtype != object or np.all(stable):
+        return np.zeros(np.shape(x.true), bool)
+    return ~np.asarray(stable) & where_known(lambda t: bool(abs(t) < mp.mpf(10) ** -SETTLED), x)
