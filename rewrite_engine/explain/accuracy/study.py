@@ -38,7 +38,7 @@ from rewrite_engine.graph.inner import HasInnerGraph, unfolded
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import provenance
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge import wide
+from rewrite_engine.judge import exact, wide
 from rewrite_engine.printing.formula import Roots, formula
 from rewrite_engine.terms.print import write
 
