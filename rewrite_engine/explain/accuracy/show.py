@@ -54,6 +54,8 @@ def text(report: AccuracyReport) -> str:
 def heading(report: AccuracyReport) -> str:
     """Return the first line: how many digits are right."""
     a, b = report.written, report.compiled
+    if not report.outputs:
+        return f"{report.name}: there are no numbers to compare"
     return f"{report.name}: {a:.1f} digits are right as written, {b:.1f} as compiled"
 
 
@@ -68,7 +70,7 @@ def verdict(report: AccuracyReport) -> Iterator[str]:
     advised = {one.output for one in report.suggestions}
     delicate = [o.name for o in report.outputs if o.is_poor and o.is_as_good_as_inputs]
     rest = [name for name in poor if name not in advised and name not in delicate]
-    if not poor:
+    if report.outputs and not poor:
         lossy = any(o.is_lossy_compiled for o in report.outputs)
         yield f"The compiled function keeps {'most' if lossy else 'all'} digits."
     if delicate:
@@ -92,11 +94,16 @@ def sections(report: AccuracyReport) -> Iterator[tuple[str, Sequence[DigitLoss]]
         yield "Steps that lose digits after rewriting:", report.losses_compiled
 
 
+def shown_outputs(report: AccuracyReport) -> Sequence[OutputAccuracy]:
+    """Return the outputs to show: if there are many, the least accurate ones."""
+    if len(report.outputs) <= MAX_OUTPUTS:
+        return report.outputs
+    return sorted(report.outputs, key=lambda o: o.compiled)[:MAX_OUTPUTS]
+
+
 def output_table(report: AccuracyReport) -> AccuracyTable:
-    """Return the table of outputs, the least accurate ones first if there are many."""
-    outputs = list(report.outputs)
-    if len(outputs) > MAX_OUTPUTS:
-        outputs = sorted(outputs, key=lambda o: o.compiled)[:MAX_OUTPUTS]
+    """Return the table of outputs."""
+    outputs = shown_outputs(report)
     heads = ["as written", "compiled", "of", "output", "worst element", "compiled", "exact"]
     return AccuracyTable(heads, [_output_row(o) for o in outputs], 3)
 

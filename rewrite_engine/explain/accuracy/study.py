@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
@@ -15,7 +15,7 @@ from rewrite_engine.compile import Function
 from rewrite_engine.compile.profiling import line_of
 from rewrite_engine.errors import plural
 from rewrite_engine.explain.accuracy.advice import suggestions
-from rewrite_engine.explain.accuracy.cause import Cause, effects
+from rewrite_engine.explain.accuracy.cause import MIN_CHANGE, Cause, effects, fewest
 from rewrite_engine.explain.accuracy.computed import Floats, Values
 from rewrite_engine.explain.accuracy.error import (
     ValuePair,
@@ -184,12 +184,12 @@ class Study:
         return graph
 
     @cached_property
-    def outputs(self) -> list[OutputAccuracy]:
-        """The accuracy of each output of numbers."""
+    def outputs(self) -> dict[int, OutputAccuracy]:
+        """The accuracy of each output of numbers, by its position in the graph."""
         names = output_names(self.record)
         found = zip(names, self.written.true, self.compiled, strict=True)
-        pairs = [(i, *one) for i, one in enumerate(found) if is_array(one[1])]
-        return [self._output(*one) for one in pairs if np.size(one[2].computed)]
+        arrays = {i: one for i, one in enumerate(found) if is_array(one[1])}
+        return {i: self._output(i, *one) for i, one in arrays.items() if np.size(one[1].computed)}
 
     def _output(self, i: int, name: str, x: ValuePair, compiled: Any) -> OutputAccuracy:
         compiled = np.asarray(compiled)
@@ -230,7 +230,7 @@ class Study:
     @cached_property
     def rewritten(self) -> Graph | None:
         """The rewritten graph, if digits are lost there."""
-        if not any(o.is_lossy_compiled for o in self.outputs):
+        if not any(o.is_lossy_compiled for o in self.outputs.values()):
             return None
         graph = Graph(self.record.after, self.values)
         graph.measure(settle=False)
@@ -242,52 +242,38 @@ class Study:
             return self._report()
 
     def _report(self) -> AccuracyReport:
-        outputs = self.outputs
-        before: list[DigitLoss] = []
-        causes: list[Cause] = []
-        if any(o.is_lossy for o in outputs):
-            causes = self._causes(self.written)
-            before = [self._loss(c) for c in causes]
-        after = []
-        causes_after: list[Cause] = []
-        if self.rewritten is not None:
-            causes_after = self._causes(self.rewritten)
-            after = [self._loss(c, rewritten=True) for c in causes_after]
-        changed = effects(self.record, self.values, self._numbered(), self.written.true)
+        outputs, true, graph = self.outputs, self.written.true, self.record.before
+        before = [self._loss(c) for c in self._causes(self.written)]
+        after = [self._loss(c) for c in self._causes(self.rewritten)]
+        changed = effects(self.record, self.values, outputs, true)
         optimizer = self.record.mode.optimizer
-        advice = suggestions(
-            self.record.before, optimizer, self.values, self._numbered(), self.written.true
-        )
+        advice = suggestions(graph, optimizer, self.values, outputs, true)
         return AccuracyReport(
-            self.record.name, self.basis, tuple(outputs), tuple(before), tuple(after),
+            self.record.name, self.basis, tuple(outputs.values()), tuple(before), tuple(after),
             tuple(changed), tuple(advice), self._reference(), tuple(self._notes()),
             perf_counter() - self.start,
         )  # fmt: skip
 
-    def _numbered(self) -> dict[int, OutputAccuracy]:
-        """Return the outputs by their positions in the graph."""
-        names = output_names(self.record)
-        by_name = {o.name: o for o in self.outputs}
-        return {i: by_name[name] for i, name in enumerate(names) if name in by_name}
-
-    def _causes(self, graph: Graph) -> list[Cause]:
-        compiled = graph is self.rewritten
-        names = self._numbered()
-        lossy = [i for i, o in names.items() if (o.is_lossy_compiled if compiled else o.is_lossy)]
-        found = Cause.of(graph, lossy, self.written.true)
+    def _causes(self, graph: Graph | None) -> list[Cause]:
+        """Return the steps of a graph that lose digits of outputs."""
+        if graph is None:
+            return []
+        lossy = [
+            i for i, o in self.outputs.items()
+            if (o.is_lossy if graph is self.written else o.is_lossy_compiled)
+        ]  # fmt: skip
         told: dict[Any, Cause] = {}
-        for one in found:
+        for one in Cause.of(graph, lossy, self.written.true) if lossy else ():
             if one.matters:
                 node = one.loss.node
                 key = (node.op, line_of(node), step_text(node.outputs[0]), len(one.loss.path))
                 told.setdefault(key, one)
         return list(told.values())[:MAX_LOSSES]
 
-    def _loss(self, cause: Cause, rewritten: bool = False) -> DigitLoss:
+    def _loss(self, cause: Cause) -> DigitLoss:
         loss = cause.loss
         v = loss.node.outputs[loss.output]
-        rules = provenance(v).rules if rewritten else ()
-        output = None if cause.output is None else self._numbered()[cause.output].name
+        output = None if cause.output is None else self.outputs[cause.output].name
         with mp.workdps(DIGITS[0]):
             grows, own = condition(loss), own_share(loss)
         shown = "" if loss.index is None else str(loss.computed)
@@ -296,7 +282,7 @@ class Study:
         return DigitLoss(
             step_text(v), str(loss.node.op), line_of(loss.node) or line_of(outer),
             str(loss.path[-1].op) if loss.path else None, loss.before, loss.after, grows, own,
-            cause.share, output, shown, true, strange(loss, own), tuple(rules),
+            cause.share, output, shown, true, strange(loss, own), provenance(v).rules,
         )  # fmt: skip
 
     # --- what it rests on ----------------------------------------------------------------------
@@ -316,17 +302,35 @@ class Study:
             notes.append(f"its errors do not count, for it is taken as computed in floats: {what}")
         for name in self.written.diverged:
             notes.append(f"{name} would end after another number of steps if it were exact")
-        for o in self.outputs:
-            if o.measured < o.size:
-                part = f"{o.measured:,} of {o.size:,} elements"
-                notes.append(f"digits of {o.name} are those of {part}")
-            if o.zeros:
-                some = plural(o.zeros, "element")
-                notes.append(f"{o.name}: {some} whose exact value is 0 are left out")
-            if not o.settled:
-                n = self.written.digits
-                notes.append(f"{o.name}: exact values still change with {n} digits")
+        notes += self._notes_on_rewriting()
+        for o in self.outputs.values():
+            notes += notes_on_output(o, self.written.digits)
         return notes
+
+    def _notes_on_rewriting(self) -> Iterator[str]:
+        """Yield notes on the compiled function, where digits are lost in it."""
+        graph = self.rewritten
+        if graph is None:
+            return
+        for i, o in self.outputs.items():
+            by_op = graph.values[graph.outputs[i]]
+            op_by_op = fewest(by_op, self.written.true[i])
+            if op_by_op - o.compiled >= MIN_CHANGE and o.known >= o.full:
+                text = f"the linker loses digits of {o.name}: the rewritten graph has"
+                yield f"{text} {op_by_op:.1f} if it runs op by op"
+            if not np.all(settled(graph.true[i], self.written.true[i])) and o.known >= o.full:
+                yield f"the rewritten graph has another exact value of {o.name}"
+
+
+def notes_on_output(o: OutputAccuracy, digits: int) -> Iterator[str]:
+    """Yield the limits of what is said of an output."""
+    if o.measured < o.size:
+        yield f"digits of {o.name} are those of {o.measured:,} of {o.size:,} elements"
+    if o.zeros:
+        some = plural(o.zeros, "element")
+        yield f"{o.name}: {some} whose exact value is 0 are left out"
+    if not o.settled:
+        yield f"{o.name}: exact values still change with {digits} digits"
 
 
 def step_text(v: Variable) -> str:
