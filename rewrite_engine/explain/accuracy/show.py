@@ -40,7 +40,9 @@ class AccuracyTable(NamedTuple):
 
 def text(report: AccuracyReport) -> str:
     """Return the report as text."""
-    lines = [heading(report), "", *_laid_out(output_table(report))]
+    lines = [heading(report)]
+    if report.outputs:
+        lines += ["", *_laid_out(output_table(report))]
     lines += _more(len(report.outputs) - MAX_OUTPUTS, "output")
     for title, losses in sections(report):
         lines += ["", title, *_laid_out(loss_table(losses))]
@@ -88,10 +90,16 @@ def verdict(report: AccuracyReport) -> Iterator[str]:
 
 def sections(report: AccuracyReport) -> Iterator[tuple[str, Sequence[DigitLoss]]]:
     """Yield the tables of steps, with their titles."""
+    same = [_key(one) for one in report.losses] == [_key(one) for one in report.losses_compiled]
     if report.losses:
-        yield "Steps that lose digits, as written:", report.losses
-    if report.losses_compiled:
+        when = ", as written and after rewriting" if same else ", as written"
+        yield f"Steps that lose digits{when}:", report.losses
+    if report.losses_compiled and not same:
         yield "Steps that lose digits after rewriting:", report.losses_compiled
+
+
+def _key(one: DigitLoss) -> tuple[str, str, Line | None]:
+    return one.step, why(one), one.line
 
 
 def shown_outputs(report: AccuracyReport) -> Sequence[OutputAccuracy]:
