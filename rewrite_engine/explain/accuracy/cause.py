@@ -84,7 +84,7 @@ def _share(
 def gone(old: ValuePair, new: Any) -> float:
     """Return the part of the error at the worst element that new values do not have."""
     before, after = old.error, ValuePair(new, old.true, old.mask).error
-    before, after = np.nan_to_num(before, nan=0.0), np.nan_to_num(after, nan=0.0)
+    before, after = (np.nan_to_num(e, nan=0.0, posinf=np.inf) for e in (before, after))
     if before.shape != after.shape or not before.size:
         return 0.0
     at = np.unravel_index(int(np.argmax(before)), before.shape)

@@ -93,7 +93,8 @@ def _exact_errors(computed: Any, true: Any, smallest: Any, largest: Any) -> Any:
     def one(f: Any, t: Any) -> float:
         return error_of(number(python(f)), t, smallest, largest)
 
-    return np.asarray(np.frompyfunc(one, 2, 1)(computed, true), float)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.frompyfunc(one, 2, 1)(computed, true), float)
 
 
 def error_of(f: Any, t: Any, smallest: Any, largest: Any) -> float:
@@ -106,7 +107,8 @@ def error_of(f: Any, t: Any, smallest: Any, largest: Any) -> float:
         return 0.0
     size = abs(t)
     if size > largest:
-        return 0.0 if mp.isinf(f) and (mp.isinf(t) or mp.sign(f) == mp.sign(t)) else INF
+        same = isinstance(t, mp.mpc) or mp.sign(f) == mp.sign(t)
+        return 0.0 if mp.isinf(f) and same else INF
     if mp.isinf(f):
         return INF
     apart = abs(f - t)

@@ -70,6 +70,7 @@ def verdict(report: AccuracyReport) -> Iterator[str]:
     """Yield what there is to say if no advice says it."""
     poor = [o.name for o in report.outputs if o.is_poor]
     advised = {one.output for one in report.suggestions}
+    advised |= {one.output for one in report.effects if one.after < one.before}
     delicate = [o.name for o in report.outputs if o.is_poor and o.is_as_good_as_inputs]
     rest = [name for name in poor if name not in advised and name not in delicate]
     if report.outputs and not poor:
@@ -177,7 +178,8 @@ def effect_text(one: RuleEffect) -> str:
     verb = "restores" if one.after > one.before else "loses"
     where = f", {place(one.line)}" if one.line else ""
     digits = f"{one.before:.1f} → {one.after:.1f}"
-    return f"{one.rule} {verb} digits of {one.output}: {digits} (firing #{one.number}{where})"
+    text = f"{one.rule} {verb} digits of {one.output}: {digits} (firing #{one.number}{where})"
+    return text if verb == "restores" else f'{text}; mode.excluding("{one.rule}") leaves it out'
 
 
 def advice_text(one: Suggestion) -> str:
