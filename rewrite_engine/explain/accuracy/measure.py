@@ -4,12 +4,12 @@
 >>> import rewrite_engine as rw
 >>> import rewrite_engine.tensor as pt
 >>> x = pt.vector("x")
->>> f = rw.function([x], pt.log(pt.exp(x).sum()))
+>>> f = rw.function([x], pt.exp(x) / pt.exp(x).sum())
 >>> report = rw.accuracy(f, [1000.0, 1001.0])
->>> report.written, round(report.compiled, 1)
-(0.0, 16.0)
+>>> report.written, report.compiled > 15
+(0.0, True)
 >>> [effect.rule for effect in report.effects]
-['softmax/logsumexp']
+['softmax/softmax_from_exp']
 """
 
 from __future__ import annotations

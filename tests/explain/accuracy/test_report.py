@@ -97,10 +97,11 @@ def test_shares_of_the_error():
 
 
 def test_an_output_that_no_formula_helps():
-    """A product of differences that rounded inputs do not determine otherwise."""
+    """The sine of a large angle is another one if the angle changes in its last digit."""
     x = pt.vector("x")
-    f = rw.function([x], pt.sum(x * pt.as_tensor([1.0, 1e-17, -1.0])), mode="fast_compile")
-    report = rw.accuracy(f, [1.0, 3.0, 1.0])
-    assert report.compiled == 0
+    report = rw.accuracy(rw.function([x], pt.sin(x * 1e12)), [1.1])
+    assert report.compiled < 6
     assert report.suggestions == ()
-    assert "no formula has more right digits if inputs are rounded" in " ".join(str(report).split())
+    said = " ".join(str(report).split())
+    assert "no formula has more right digits if inputs are rounded" in said
+    assert "No rule" not in said
