@@ -19,7 +19,7 @@ from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, are_zer
 from rewrite_engine.explain.accuracy.loss import Loss, repaired
 from rewrite_engine.explain.accuracy.report import OutputAccuracy, RuleEffect
 from rewrite_engine.explain.record import FunctionRecord
-from rewrite_engine.explain.states import own_steps
+from rewrite_engine.explain.states import graph_until, own_steps
 from rewrite_engine.graph.node import Apply
 
 if TYPE_CHECKING:
@@ -136,10 +136,7 @@ class History:
 
     def _digits(self, k: int) -> list[float]:
         """Return the fewest right digits of each output after k firings; 0 if the graph fails."""
-        graph = self.record.before if k == 0 else self.record.after
-        if 0 < k < len(self.steps):
-            step = self.steps[k]
-            graph = self.record.trace.pasts[step.graph].copy(step.at)[0]
+        graph = graph_until(self.record, self.steps[k - 1].number if k else 0)
         try:
             given = dict(zip(graph.inputs, self.values, strict=True))
             found = Floats().evaluate(graph.outputs, given)

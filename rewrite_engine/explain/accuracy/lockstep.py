@@ -86,7 +86,9 @@ class Lockstep:
     ) -> Both:
         """Evaluate a graph. known: computed values that are known already."""
         both: Both = dict(given)
-        for node in toposort(list(outputs), list(given)):
+        nodes = toposort(list(outputs), list(given))
+        last = {} if path else {v: node for node in nodes for v in node.inputs}
+        for node in nodes:
             floats = {v: both[v].computed for v in node.inputs if v in both}
             if any(v not in both for v in read_by(node, floats) if not isinstance(v, Constant)):
                 continue  # a branch that is not taken failed
@@ -100,6 +102,9 @@ class Lockstep:
             found = self._node(node, inputs, computed, path)
             self.watch(node, inputs, found, path)
             both.update(zip(node.outputs, found, strict=True))
+            for v in node.inputs:  # free what nothing reads any more
+                if last.get(v) is node and v not in outputs:
+                    both.pop(v, None)
         for v in outputs:
             if isinstance(v, Constant):
                 both[v] = self._value(v, both)

@@ -32,6 +32,7 @@ from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
 
 NAME_WIDTH = 30  # characters of a term inside a sentence
 MOSTLY = 0.5  # part of an error from which it is the step's own
+MAX_MOVED = 100  # numbers that are changed one by one, for a condition number
 MAX_NUMBERS = 20_000  # inputs of a step that is computed again, for its own rounding
 MIN_LOST = 1.0  # digits: smaller losses are not reported
 #: ops that lose no digits
@@ -100,13 +101,13 @@ class Losses:
             found = _loss(node, path, k, inputs, x, results)
             key = (*path, node)
             old = self.worst.get(key)
-            if found is not None and (old is None or found.lost > old.lost):
+            least = MIN_LOST if old is None else old.lost
+            if found is not None and found.lost >= least:  # (others would keep their arrays)
                 self.worst[key] = found
 
     def ranked(self) -> list[Loss]:
-        """Return the losses that are worth a report, the largest first."""
-        found = [one for one in self.worst.values() if one.lost >= MIN_LOST]
-        return sorted(found, key=lambda one: -one.lost)
+        """Return the losses, the largest first."""
+        return sorted(self.worst.values(), key=lambda one: -one.lost)
 
 
 def _loss(
@@ -269,6 +270,7 @@ def condition(loss: Loss) -> float | None:
             with np.errstate(all="ignore"):
                 found = np.linalg.cond(np.asarray(loss.inputs[0].computed))
             return float(np.max(found))
+        return _by_differences(loss)
     except (NotKnown, ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError):
         pass
     return None
@@ -298,6 +300,24 @@ def _of_elements(loss: Loss) -> float | None:
         moved = [*given]
         moved[i] = np.asarray(x.item() * (1 + step), object)
         total += abs(truth.results(loss.node, moved)[loss.output].item() - y)
+    return float(total / (abs(y) * step))
+
+
+def _by_differences(loss: Loss) -> float | None:
+    """Return the condition number from a change of each number of the inputs."""
+    numbers = [i for i, x in enumerate(loss.inputs) if x.is_number]
+    y = loss.true
+    if sum(np.size(loss.inputs[i].computed) for i in numbers) > MAX_MOVED or not y or y - y != 0:
+        return None
+    step, total = mpf(10) ** -STEP, mpf(0)
+    given = [wide.as_exact(x.true) if x.is_number and x.true.dtype == wide.WIDE else x.true
+             for x in loss.inputs]  # fmt: skip
+    for i in numbers:
+        for place in np.ndindex(given[i].shape):
+            moved = [*given]
+            moved[i] = given[i].copy()
+            moved[i][place] *= 1 + step
+            total += abs(truth.results(loss.node, moved)[loss.output][loss.index] - y)
     return float(total / (abs(y) * step))
 
 
