@@ -7,6 +7,7 @@ and suggests it only if it restores digits.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +25,10 @@ from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rules.language import find
+from rewrite_engine.rules.pipeline import known_rules
 
 TERM_WIDTH = 24  # characters of a term inside a formula; a longer one is abbreviated
+ATOM = re.compile(r"[\w.]+(\([^()]*\))?")  # a term that needs no brackets: a name, a call
 LETTERS = "uvwz"  # for terms that are abbreviated
 
 
@@ -112,7 +115,8 @@ def suggestions(
     found: list[Suggestion] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # (of rules that do not apply to complex numbers)
-        EquilibriumOptimizer(FORMS, "one form of squares").rewrite(plain)
+        lowering = [one for one in known_rules() if "lower_xtensor" in one.tags]
+        EquilibriumOptimizer(FORMS + RuleSet(lowering), "one form of terms").rewrite(plain)
         for advice in ADVICE:
             matches = list(find(plain, advice.rule))
             if matches:
@@ -162,7 +166,8 @@ def letters(bindings: Mapping[str, Any]) -> dict[str, str]:
         if not hasattr(v, "type"):
             continue
         text = hooks.short(v, 2 * TERM_WIDTH)
-        names[key] = text if len(text) <= TERM_WIDTH and text.isidentifier() else ""
-        if not names[key]:
-            names[key] = f"({text})" if len(text) <= TERM_WIDTH else next(free, key)
+        if len(text) > TERM_WIDTH:
+            names[key] = next(free, key)
+        else:
+            names[key] = text if ATOM.fullmatch(text) else f"({text})"
     return names

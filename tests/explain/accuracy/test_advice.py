@@ -9,6 +9,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.explain.accuracy.advice import ADVICE, FORMS, letters
 from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.xtensor import xtensor
 
 x, y = pt.vectors("x y")
 a, b = pt.matrices("a b")
@@ -89,6 +90,15 @@ def test_nothing_is_suggested_that_does_not_help():
     """At these numbers 1 - cos(x) has all digits."""
     report = rw.accuracy(rw.function([x], 1 - pt.cos(x), mode=PLAIN), [1.0, 2.0])
     assert report.suggestions == ()
+
+
+def test_arrays_with_named_dimensions():
+    """They are lowered to tensors first."""
+    v = xtensor("v", dims=("a", "b"))
+    f = rw.function([v], (v * v).mean(dim="a") - v.mean(dim="a") ** 2)
+    (one,) = rw.accuracy(f, 1e7 + np.outer(NEAR, NEAR)).suggestions
+    assert one.name == "variance by squares"
+    assert one.found == "mean(TensorFromXTensor(v)**2) - mean(TensorFromXTensor(v))**2"
 
 
 def test_long_terms_get_letters():
