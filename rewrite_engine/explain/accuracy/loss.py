@@ -214,10 +214,8 @@ def _of_added(node: Apply, inputs: Sequence[ValuePair]) -> Any:
         np.where(np.isfinite(x.error), x.error, 1.0) * size if x.is_number else size
         for x, size in zip(inputs, sizes, strict=True)
     ]
-    found = (
-        REFERENCE.plain(node, _as_dtypes(node, errors))[0]
-        / REFERENCE.plain(node, _as_dtypes(node, sizes))[0]
-    )
+    rounded = REFERENCE.plain(node, _as_dtypes(node, errors))[0]
+    found = rounded / REFERENCE.plain(node, _as_dtypes(node, sizes))[0]
     return np.where(np.isfinite(found), found, 0.0)
 
 
