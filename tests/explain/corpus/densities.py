@@ -58,7 +58,7 @@ def negative_binomial(draw: Generator) -> None:
 
 
 def beta_with_bounds(draw: Generator) -> None:
-    """Evaluate a beta density by its mean and precision; it is -inf outside of the unit interval."""
+    """Evaluate a beta density by its mean and precision; -inf outside of [0, 1]."""
     p, logit, log_kappa = pt.vector("p"), pt.scalar("logit"), pt.scalar("log_kappa")
     mean, kappa = pt.sigmoid(logit), pt.exp(log_kappa)
     a, b = mean * kappa, (1 - mean) * kappa

@@ -106,7 +106,7 @@ def long_short_term_memory(draw: Generator) -> None:
 def attention(draw: Generator) -> None:
     """Attend to earlier words of sentences with two heads; take gradients."""
     x = pt.tensor3("x")
-    w_q, w_k, w_v = parameters = _parameters(draw, (2, 6, 3), (2, 6, 3), (2, 6, 3))
+    parameters = _parameters(draw, (2, 6, 3), (2, 6, 3), (2, 6, 3))
     q, k, v = [x[:, None] @ w for w in parameters]
     length = x.shape[1]
     scores = q @ k.transpose(0, 1, 3, 2) / np.sqrt(3.0)
