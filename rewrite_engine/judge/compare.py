@@ -2,7 +2,7 @@
 (ulps).
 
 `compare_values` compares the values of two graphs for one output: the second may have repaired what
-the first lost. `explain` and DebugMode use it for whole functions; steps are judged by `verdict.py`.
+the first lost. `explain` and DebugMode use it for whole functions; `verdict.py` judges steps.
 """
 
 from __future__ import annotations

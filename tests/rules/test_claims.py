@@ -2,7 +2,7 @@
 
 The terms of rules that are data are built from their left sides (`instances.py`), those of
 functions stand in a table, or are random nests (`claims/terms.py`). Operands have all dtypes,
-alone and mixed; values and memory layouts are those of `claims/values.py`; `claims/oracle.py`
+alone and mixed; values and memory layouts are those of `claims/values.py`; `rewrite_engine/judge/verdict.py`
 judges.
 
 The wrong values listed in issue 9 are found by
