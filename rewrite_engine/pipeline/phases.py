@@ -270,8 +270,8 @@ def register(rule: Rule) -> None:
     """
     global _registered
     _registered += with_phases(RuleSet(rule))
-    for made in (known_rules, optimizer, stabiliser):
-        made.cache_clear()
+    for function in (known_rules, optimizer, stabiliser):
+        function.cache_clear()
 
 
 class PlacedDriver(NamedTuple):
@@ -315,11 +315,11 @@ def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[
     """Return the drivers of phases, with steps in their places."""
     if not steps:
         return [*drivers.values()]
-    found: list[Any] = []
+    results: list[Any] = []
     for name in (*NAMES, None):
-        found += [step.driver for step in steps if step.before == name]
-        found += [drivers[name]] if name is not None and name in drivers else []
-    return found
+        results += [step.driver for step in steps if step.before == name]
+        results += [drivers[name]] if name is not None and name in drivers else []
+    return results
 
 
 def with_phases(rules: RuleSet) -> RuleSet:
