@@ -297,6 +297,6 @@ def case_text(sides: BothSides, verdict: Verdict) -> str:
     lines += [f"    {v} {v.type} = {np.asarray(a).tolist()}" for v, a in given.items()]
     values = (verdict.left, verdict.right, verdict.true, verdict.at)
     named = zip(("left", "right", "truth", "at"), values, strict=True)
-    shown = [(name, value) for name, value in named if verdict.left is not None]
+    shown = [(name, value) for name, value in named if value is not None]
     lines += [f"    {name}: {value}" for name, value in shown]
     return "\n".join(lines)

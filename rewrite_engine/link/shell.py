@@ -21,7 +21,7 @@ from rewrite_engine.fork import free_after_fork
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.link.arguments import accept, own, refusal, unknown_argument
-from rewrite_engine.link.code import Block, Code
+from rewrite_engine.link.code import Chunk, Code
 from rewrite_engine.link.failure import ErrorReporter
 from rewrite_engine.link.names import Names, identifier, parameter_names
 from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program
@@ -92,9 +92,9 @@ class Shell:
 
     def write(self) -> tuple[FunctionType, str]:
         """Compile everything; return the function and its text."""
-        for k, block in enumerate(self.body.blocks):
-            if len(self.body.blocks) > 1:
-                self._part(k, block)
+        for k, chunk in enumerate(self.body.chunks):
+            if len(self.body.chunks) > 1:
+                self._part(k, chunk)
         call = self._function()
         text = self.text.since(0)
         publish(self.filename, text, call)
@@ -117,16 +117,16 @@ class Shell:
 
     # --- parts --------------------------------------------------------------------------------
 
-    def _part(self, k: int, block: Block) -> None:
+    def _part(self, k: int, chunk: Chunk) -> None:
         """Write and compile one part: it takes its inputs out of a dict, so that nothing else holds
         them, and leaves there what others will use.
         """
         text, start = self.text, len(self.text.lines)
         text.add([f"def {self._part_name(k)}(_live{self._carried()}):"], 0)
-        text.add([f"{name} = _live[{name!r}]" for name in block.reads], 1)
-        text.add([f"{name} = _live.pop({name!r})" for name in block.takes], 1)
-        text.add(block.lines, 1, block.about)
-        text.add([f"_live[{name!r}] = {name}" for name in block.leaves], 1)
+        text.add([f"{name} = _live[{name!r}]" for name in chunk.reads], 1)
+        text.add([f"{name} = _live.pop({name!r})" for name in chunk.takes], 1)
+        text.add(chunk.lines, 1, chunk.about)
+        text.add([f"_live[{name!r}] = {name}" for name in chunk.leaves], 1)
         text.add(["", ""], 0)
         self.names.globals[self._part_name(k)] = self._defined(start)
 
@@ -211,7 +211,7 @@ class Shell:
     def _main(self, prologue: list[str], epilogue: list[str], last: str) -> None:
         """Write the body, and the code after it."""
         text, add = self.text, self.names.add
-        runs = bool(self.body.blocks[0].lines or prologue)
+        runs = bool(self.body.chunks[0].lines or prologue)
         quiet = self.body.warns and runs
         text.add(self.body.opening, 1)
         if quiet:
@@ -232,13 +232,13 @@ class Shell:
         text.add([f"return {last}"], 1)
 
     def _steps(self, depth: int = 2) -> None:
-        blocks = self.body.blocks
-        if len(blocks) == 1:
-            self.text.add(blocks[0].lines, depth, blocks[0].about)
+        chunks = self.body.chunks
+        if len(chunks) == 1:
+            self.text.add(chunks[0].lines, depth, chunks[0].about)
             return
         arguments = sorted(self.body.arguments)
         lines = [f"_live = {{{', '.join([f'{a!r}: {a}' for a in arguments])}}}"]
-        lines += [f"{self._part_name(k)}(_live{self._carried()})" for k in range(len(blocks))]
+        lines += [f"{self._part_name(k)}(_live{self._carried()})" for k in range(len(chunks))]
         lines += [f"{r} = _live.pop({r!r})" for r in sorted(self.body.left)]
         self.text.add(lines, depth)
 
@@ -268,7 +268,7 @@ class Shell:
                 given[id(storage)] = True
             name = self.names.add(cell, (cell.name or "state") + "_cell")
             epilogue.append(f"{name}.value = {value}")
-        destroyed = self.code.storages.destroyed() if self.code.storages.lent else set[int]()
+        destroyed = self.code.storages.destroyed() if self.code.storages.borrowed else set[int]()
         results = []
         for i in range(program.n_results):
             alone = self._may_leave(outputs[i], i in program.borrowed, given, destroyed)
@@ -283,8 +283,8 @@ class Shell:
         others may see them.
         """
         storage = self.code.storages.of(v)
-        taken = storage.lent and id(storage) in destroyed  # the caller gave it away
-        free = storage.ours or taken or (storage.lent and borrowed)
+        donated = storage.borrowed and id(storage) in destroyed  # the caller gave it away
+        free = storage.ours or donated or (storage.borrowed and borrowed)
         if id(storage) in given:
             return free and borrowed and given[id(storage)]
         if free:

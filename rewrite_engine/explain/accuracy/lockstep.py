@@ -45,13 +45,23 @@ class Lockstep:
         self.taken: Counter[tuple[str, str]] = Counter()
         self.diverged: Counter[str] = Counter()
 
-    def run(self, outputs: Sequence[Variable], values: Mapping[Variable, Any]) -> Both:
-        """Return exact and computed values. values: the computed ones of all variables."""
+    def run(
+        self,
+        outputs: Sequence[Variable],
+        values: Mapping[Variable, Any],
+        moved: Mapping[Variable, Callable[[ValuePair], Any]] | None = None,
+    ) -> Both:
+        """Return exact and computed values. values: the computed ones of all variables. moved: a
+        function that returns other exact values of an input.
+        """
         nodes = toposort(list(outputs))
         leaves = {v for node in nodes for v in node.inputs} | set(outputs)
         given = {v: values[v] for v in leaves if v.owner is None and v in values}
         with mp.workdps(self.digits), np.errstate(all="ignore"):
             both = {v: self._leaf(v, a) for v, a in given.items()}
+            for v, move in (moved or {}).items():
+                if v in both:
+                    both[v].true = move(both[v])
             return self._graph(outputs, both, values, ())
 
     def _leaf(self, v: Variable, a: Any) -> ValuePair:
@@ -76,7 +86,9 @@ class Lockstep:
     ) -> Both:
         """Evaluate a graph. known: computed values that are known already."""
         both: Both = dict(given)
-        for node in toposort(list(outputs), list(given)):
+        nodes = toposort(list(outputs), list(given))
+        last = {} if path else {v: node for node in nodes for v in node.inputs}
+        for node in nodes:
             floats = {v: both[v].computed for v in node.inputs if v in both}
             if any(v not in both for v in read_by(node, floats) if not isinstance(v, Constant)):
                 continue  # a branch that is not taken failed
@@ -90,6 +102,9 @@ class Lockstep:
             found = self._node(node, inputs, computed, path)
             self.watch(node, inputs, found, path)
             both.update(zip(node.outputs, found, strict=True))
+            for v in node.inputs:  # free what nothing reads any more
+                if last.get(v) is node and v not in outputs:
+                    both.pop(v, None)
         for v in outputs:
             if isinstance(v, Constant):
                 both[v] = self._value(v, both)

@@ -18,6 +18,7 @@ from rewrite_engine.explain.accuracy.show import (
     loss_table,
     output_table,
     sections,
+    shown_outputs,
     verdict,
 )
 from rewrite_engine.graph.html import bold, faint, first, folded, table, whole
@@ -59,12 +60,10 @@ def page(reports: Sequence[AccuracyReport], title: str = "accuracy") -> str:
 def _outputs(report: AccuracyReport) -> str:
     """Return the table of outputs; bars show the digits."""
     one = output_table(report)
-    by_name = {o.name: o for o in report.outputs}
     rows = [
-        [_bar(by_name[row[3]], row[0], compiled=False), _bar(by_name[row[3]], row[1], True),
-         *map(escape, row[2:])]
-        for row in one.rows
-    ]  # fmt: skip
+        [_bar(o, row[0], compiled=False), _bar(o, row[1], compiled=True), *map(escape, row[2:])]
+        for o, row in zip(shown_outputs(report), one.rows, strict=True)
+    ]
     return table(one.heads, first(rows, len(report.outputs), MAX_OUTPUTS), one.numbers)
 
 

@@ -1,5 +1,5 @@
-"""Selection of an exact evaluation: which elements of large arrays, and which nodes in 80-bit
-floats, as an estimate of the time allows.
+"""Selection for an exact evaluation: elements of large arrays, and nodes in 80-bit floats, as
+an estimate of the time allows.
 """
 
 from __future__ import annotations

@@ -77,9 +77,9 @@ def _compiled(node: Apply, source: CSource) -> Callable[..., Any]:
     try:
         make = module_of(source).make
     except (CompileError, NoCompilerError, ImportError) as error:
-        told = message(str(error), op=node.op, inputs=node.inputs, where=node.where())
+        text = message(str(error), op=node.op, inputs=node.inputs, where=node.where())
         known = isinstance(error, CompileError | NoCompilerError)
-        better = type(error)(told) if known else CompileError(told)
+        better = type(error)(text) if known else CompileError(text)
         better.__dict__.update(error.__dict__)
         raise better from error.__cause__
     filters = tuple([partial(of_type, v.type) for v in node.outputs])

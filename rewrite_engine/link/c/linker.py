@@ -25,7 +25,7 @@ class CLinker(Linker):
     name = "c"
     phases = (*Linker.phases, "inplace")
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Code:
+    def code(self, fgraph: FunctionGraph, borrowed: Collection[Variable]) -> Code:
         nodes = fgraph.toposort()
         for node in nodes:
             _insist(node)
@@ -33,7 +33,7 @@ class CLinker(Linker):
             compiler()
         linker = get_linker("vm")
         linker = linker if self.profile is None else linker.profiled(self.profile)
-        return linker.code(fgraph, lent)
+        return linker.code(fgraph, borrowed)
 
 
 def _insist(node: Apply) -> None:

@@ -283,7 +283,11 @@ class CallChecks:
         verdict = judge_step(step, run, a, b)
         if verdict.broken:
             raise self.bad(step, run, verdict.why, a, b, verdict)
+        self.on_kept(step, verdict)
         return verdict.is_mended
+
+    def on_kept(self, step: RewriteStep, verdict: Verdict) -> None:
+        """Note that a step keeps its claim; for subclasses."""
 
     def bad(
         self,

@@ -13,7 +13,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import literal
-from rewrite_engine.link.native.units import ROUTINE
+from rewrite_engine.link.native.units import ROUTINE_PREFIX
 from rewrite_engine.link.native.values import (
     ONE,
     Length,
@@ -33,7 +33,7 @@ from rewrite_engine.tensor.linalg.decomposition import (
 from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 
-OWN = (Cholesky, CholeskyGradient, CovarianceGradient, Solve, SolveTriangular)
+FACTOR_OPS = (Cholesky, CholeskyGradient, CovarianceGradient, Solve, SolveTriangular)
 NAN = float("nan")
 
 
@@ -61,12 +61,12 @@ def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
 @native.register(Blockwise)
 def _(op: Blockwise, node: Apply) -> str | None:
     core = op.core_op
-    if not isinstance(core, OWN) or op.signature != core.signature:
+    if not isinstance(core, FACTOR_OPS) or op.signature != core.signature:
         return "it has no native code"
     return native(core, node)
 
 
-for _kind in OWN:
+for _kind in FACTOR_OPS:
 
     @native.register(_kind)
     def _(op: Any, node: Apply) -> str | None:
@@ -128,7 +128,7 @@ def call(t: Any, name: str, *arguments: Any) -> None:
         else:
             place = x
         given.append(place)
-    full = ROUTINE + name
+    full = ROUTINE_PREFIX + name
     types = ", ".join(["ptr"] * len(given) + ["i64"] * letters)
     t.declare(f"void @{full}({types})")
     t.units[full] = None
@@ -225,7 +225,7 @@ def _(op: Cholesky, node: Apply, plan: RegionPlan) -> None:
 
 @lower.register(SolveTriangular)
 def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
-    """Of the transposes, with the matrix on the right."""
+    """Solve the transposed equations, with the matrix on the right."""
     shape, reads = plan.shape(node.outputs[0]), [matrix(plan, v, 2) for v in node.inputs]
     n, m = shape[-2:]
     if m == ONE and not any(reads[0].apart) and len(shape) > 2:

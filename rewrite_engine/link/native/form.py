@@ -12,7 +12,7 @@ from rewrite_engine.link.native.inline import inlined
 from rewrite_engine.link.native.lower import why_not
 
 _made: dict[Any, Run] = {}  # for nodes of one op that have the same types
-MANY = 1000
+MAX_RUNS = 1000
 
 
 @register_form
@@ -25,7 +25,7 @@ def native_code(node: Apply) -> Form | None:
         own = [v.signature() if isinstance(v, Constant) else v.type for v in node.inputs]
         key = node.op, tuple(own), tuple([v.type for v in node.outputs])
         if key not in _made:
-            if len(_made) >= MANY:
+            if len(_made) >= MAX_RUNS:
                 _made.clear()
             _made[key] = linked_alone(node, get_linker("native"))
         _made[key](inputs, cells)

@@ -220,7 +220,7 @@ def _(op: IncDiagonal, node: Apply, plan: RegionPlan) -> None:
     _write(op, node, plan, lambda base: _diagonal(plan, base, shape, op.offset, n - 2, n - 1))
 
 
-def _write(op: Any, node: Apply, plan: RegionPlan, taken: Any) -> None:
+def _write(op: Any, node: Apply, plan: RegionPlan, select: Any) -> None:
     """Build a copy of an array with values stored in a part of it, or added there."""
     x, y = node.inputs[:2]
     shape, kind = plan.shape(x), KINDS[x.type.dtype]
@@ -228,7 +228,7 @@ def _write(op: Any, node: Apply, plan: RegionPlan, taken: Any) -> None:
     all_ = view_of(whole, shape)
     kept = tuple([s for s in all_.steps if s is not None])
     base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
-    target, lengths = taken(view_of(base.value, shape))
+    target, lengths = select(view_of(base.value, shape))
     more = len(lengths) - y.type.ndim
     for d, own, n in zip(plan.dims.of(y), plan.shape(y), lengths[more:], strict=True):
         if own != ONE:

@@ -16,7 +16,7 @@ from rewrite_engine.fork import free_after_fork
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.units import Unit, address_of, unit
 
-VERSION = "1"  # of what the texts assume of each other
+TEXT_VERSION = "1"  # of what the texts assume of each other
 disk = DiskCache("native", ".o")
 _lock = free_after_fork(RLock())
 
@@ -85,7 +85,7 @@ class Library:
         body = "".join([one.text for one in functions.values()])
         attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
         text = "\n".join(sorted(declared)) + "\n" + body + attributes
-        code = disk.get((text, VERSION, *machine.identity), lambda: machine.compile(text))
+        code = disk.get((text, TEXT_VERSION, *machine.identity), lambda: machine.compile(text))
         addresses, alive = machine.link(code, list(functions), imports)
         self.addresses |= addresses
         self.alive.append(alive)

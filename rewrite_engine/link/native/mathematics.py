@@ -1,6 +1,6 @@
 """Mathematical functions on vectors of floats: float64 within 1.5 units in the last place; float32,
 of which twice as many fit into a register, within 3. One formula serves both if only constants
-differ (`Precision`). Functions that are not in `SINGLE` are computed in float64.
+differ (`Precision`). Functions that are not in `SINGLE_FUNCTIONS` are computed in float64.
 
 The argument is reduced to a small interval by exact steps, where a polynomial is enough: Cody and
 Waite, "Software Manual for the Elementary Functions", 1980; Muller, "Elementary Functions", 2016.
@@ -21,7 +21,7 @@ class Precision(NamedTuple):
     """Constants of a float format. digits: binary digits behind the point. bias: of exponents.
     rounder: added to a number of modest size, this leaves it rounded to an integer in the lowest
     bits. ln2: log(2) in two parts, the first with few digits. most, least: exponentials are
-    infinite above, 0 below; below `one` they vanish beside 1. terms: number of terms of the series
+    infinite above, 0 below; below `one`, 1 + x rounds to 1. terms: number of terms of the series
     of exp. tiny: smaller numbers are subnormal. near: below it, x replaces expm1(x). root: about
     the root of 1/2, by its bits. series: of the logarithm, in the square of f / (2 + f).
     """
@@ -60,7 +60,7 @@ PRECISIONS = {
 }  # fmt: skip
 DOUBLE = PRECISIONS["d"]
 #: beyond this the reduction of sine and cosine loses digits, and NumPy's function takes over
-FAR = 1.0e6
+MAX_REDUCED_ANGLE = 1.0e6
 
 
 class Math(Assembler):
@@ -126,13 +126,13 @@ class Math(Assembler):
 
     def unless_far(self, x: str, found: str, name: str) -> str:
         """Write a selection: the result, or NumPy's function `name` if a number is far from 0."""
-        far = self.test("ogt", self.intrinsic("fabs", x), FAR)
+        far = self.test("ogt", self.intrinsic("fabs", x), MAX_REDUCED_ANGLE)
         if self.width > 1:
             masks = self.type("b")
             reducer = f"llvm.vector.reduce.or.v{self.width}i1"
             self.declare(f"i1 @{reducer}({masks})")
             far = self.new(f"call i1 @{reducer}({masks} {far})")
-        near, slow, done = self.block, self.label(), self.label()
+        near, slow, done = self.current_label, self.label(), self.label()
         self.do(f"br i1 {far}, label %{slow}, label %{done}")
         self.start(slow)
         other = self.unit(f"numpy_{name}", x)
@@ -323,5 +323,7 @@ FUNCTIONS: dict[str, Callable[[Math, str], str]] = {
     "softplus": softplus, "sin": sin, "cos": cos,
 }  # fmt: skip
 #: those of float32
-SINGLE = {name: FUNCTIONS[name] for name in ("exp", "expm1", "log", "log1p", "sigmoid", "softplus")}
-SINGLE["tanh"] = tanh_single
+SINGLE_FUNCTIONS = {
+    name: FUNCTIONS[name] for name in ("exp", "expm1", "log", "log1p", "sigmoid", "softplus")
+}
+SINGLE_FUNCTIONS["tanh"] = tanh_single

@@ -22,7 +22,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 
 #: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are
 #: three times faster
-OPERATORS = {
+PYTHON_OPERATORS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "bitwise_and": "&",
     "bitwise_or": "|", "bitwise_xor": "^", "equal": "==", "not_equal": "!=", "less": "<",
     "less_equal": "<=", "greater": ">", "greater_equal": ">=",
@@ -32,7 +32,7 @@ QUIET_UFUNCS = frozenset(
      "isnan", "isinf", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "negative", "absolute",
      "sign"}
 )  # fmt: skip
-_ORDERED = {np.maximum: ">=", np.minimum: "<="}
+_ORDER_TESTS = {np.maximum: ">=", np.minimum: "<="}
 KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is deprecated there
 
 
@@ -73,8 +73,8 @@ Handler = Callable[[ScalarOp, Apply, Any], str | None]
 @lru_cache(maxsize=4096)
 def _handler(op: ScalarOp) -> Handler | None:
     """Return the writer of this scalar op; None: use `perform`."""
-    if op.listed and op.name in _SPECIAL:
-        return _SPECIAL[op.name]
+    if op.listed and op.name in _HANDLERS:
+        return _HANDLERS[op.name]
     if isinstance(op, Cast):
         return _cast
     if isinstance(op, Composite):
@@ -123,10 +123,10 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
         low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
         return f"{high}({low}({xs[0]}, {xs[1]}), {xs[2]})"
     assert op.ufunc is not None
-    if op.ufunc in _ORDERED and out.kind in "iu" and len(xs) == 2:
+    if op.ufunc in _ORDER_TESTS and out.kind in "iu" and len(xs) == 2:
         same = all([x.type.numpy_dtype == out for x in node.inputs])
         if same:
-            return f"{xs[0]} if {xs[0]} {_ORDERED[op.ufunc]} {xs[1]} else {xs[1]}"
+            return f"{xs[0]} if {xs[0]} {_ORDER_TESTS[op.ufunc]} {xs[1]} else {xs[1]}"
     return _nested(op.ufunc, xs, ctx) if len(xs) > 1 or op.ufunc.nin == 1 else xs[0]
 
 
@@ -169,7 +169,7 @@ def _operator(op: ScalarOp) -> str | None:
     """Return the operator between NumPy scalars with the same meaning, with its spaces."""
     if op.ufunc is None or _handler(op) not in (_ufunc, _fold):
         return None
-    symbol = OPERATORS.get(op.ufunc.__name__)
+    symbol = PYTHON_OPERATORS.get(op.ufunc.__name__)
     return None if symbol is None else f" {symbol} "
 
 
@@ -307,6 +307,6 @@ def _compute(op: ScalarOp, node: Apply, ctx: Context) -> str:
     )
 
 
-_SPECIAL: dict[str, Handler] = {
+_HANDLERS: dict[str, Handler] = {
     "switch": _switch, "clip": _clip, "second": _second, "identity": _identity,
 }  # fmt: skip
