@@ -35,7 +35,7 @@ Candidates = tuple[Rule, ...]
 T = TypeVar("T")
 
 
-def kept(table: dict[Any, T], key: Any, found: T) -> T:
+def store(table: dict[Any, T], key: Any, found: T) -> T:
     """Store an entry in a table, which is cleared when it is full; return the entry."""
     if len(table) >= MAX_CACHED_KEYS:
         table.clear()
@@ -63,7 +63,7 @@ class Below:
         """Find the candidates for a new key."""
         seen = self.seen(inputs)
         rules = [r for r in self.index.pick(seen) if r.fits(seen)]
-        return kept(self.table, key, narrowed(rules, self.level))
+        return store(self.table, key, narrowed(rules, self.level))
 
     def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
         """Return the outlines of inputs, as far as the key distinguishes them."""
@@ -171,7 +171,7 @@ class Dispatch:
             result = self._shared_indexes.get(considered)
             if result is None:
                 result = self._shared_indexes[considered] = RuleIndex(considered, 1)
-            kept(self.indexes, op, result)
+            store(self.indexes, op, result)
         return result
 
     def _find_filed(self, op: Any) -> tuple[list[int], bool]:
@@ -207,7 +207,7 @@ class Dispatch:
                 result = max(self.first.reach(op), self.more.reach(op))
             else:
                 result = max([self.interior.get(key, 0) for key in (op, *type(op).__mro__)])
-            kept(self._reach, op, result)
+            store(self._reach, op, result)
         return result
 
     @cached_property
@@ -226,7 +226,7 @@ class Dispatch:
     def fill(self, key: tuple[Any, ...], node: Apply) -> Found:
         """Find the candidates for a new key."""
         result = self.joined(key, node)
-        return kept(self.table, key, self.found(node) if result is None else result)
+        return store(self.table, key, self.found(node) if result is None else result)
 
     def joined(self, key: tuple[Any, ...], node: Apply) -> Found | None:
         """Return the candidates of the two parts, if no further key is needed."""

@@ -185,16 +185,16 @@ def wanted_packs() -> tuple[str, ...]:
     return tuple([pack for pack, package in ON_DEMAND.items() if package in sys.modules])
 
 
-def kept(fn: Any) -> Any:
+def cache_until_packs(fn: Any) -> Any:
     """Cache results like `lru_cache`, until a package with a pack on demand is loaded."""
 
     @lru_cache(maxsize=64)
-    def by_packs(packs: tuple[str, ...], *given: Any, **options: Any) -> Any:
-        return fn(*given, **options)
+    def by_packs(packs: tuple[str, ...], *arguments: Any, **options: Any) -> Any:
+        return fn(*arguments, **options)
 
     @wraps(fn)
-    def call(*given: Any, **options: Any) -> Any:
-        return by_packs(wanted_packs(), *given, **options)
+    def call(*arguments: Any, **options: Any) -> Any:
+        return by_packs(wanted_packs(), *arguments, **options)
 
     call.cache_clear = by_packs.cache_clear  # type: ignore[attr-defined]
     return call
@@ -234,7 +234,7 @@ def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
     return tuple(dict.fromkeys(facts)), arrays.length, arguments_kept
 
 
-@kept
+@cache_until_packs
 def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()) -> RuleSet:
     """Return the rules that a query chooses from: the shipped rules, those of installed packs that
     it does not exclude by name, and additions. Raises a `PackError` for a pack that cannot be
@@ -336,7 +336,7 @@ def with_phases(rules: RuleSet) -> RuleSet:
     return rules
 
 
-@kept
+@cache_until_packs
 def optimizer(
     query: Query | None = None,
     extra: RuleSet | tuple[Addition, ...] = (),
