@@ -20,8 +20,8 @@ from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.judge import exact, truth, wide
 from rewrite_engine.judge.exact import MOVING, NotKnown
-from rewrite_engine.judge.noise import run
 from rewrite_engine.judge.truth import _MatrixOp
+from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.flow.branches import IfElse
@@ -214,7 +214,9 @@ def _of_added(node: Apply, inputs: Sequence[ValuePair]) -> Any:
         np.where(np.isfinite(x.error), x.error, 1.0) * size if x.is_number else size
         for x, size in zip(inputs, sizes, strict=True)
     ]
-    found = run(node, _as_dtypes(node, errors))[0] / run(node, _as_dtypes(node, sizes))[0]
+    found = (
+        REFERENCE.plain(node, _as_dtypes(node, errors))[0] / run(node, _as_dtypes(node, sizes))[0]
+    )
     return np.where(np.isfinite(found), found, 0.0)
 
 
