@@ -215,7 +215,8 @@ def _of_added(node: Apply, inputs: Sequence[ValuePair]) -> Any:
         for x, size in zip(inputs, sizes, strict=True)
     ]
     found = (
-        REFERENCE.plain(node, _as_dtypes(node, errors))[0] / run(node, _as_dtypes(node, sizes))[0]
+        REFERENCE.plain(node, _as_dtypes(node, errors))[0]
+        / REFERENCE.plain(node, _as_dtypes(node, sizes))[0]
     )
     return np.where(np.isfinite(found), found, 0.0)
 
@@ -266,7 +267,7 @@ def condition(loss: Loss) -> float | None:
             return _of_product(loss)
         if adds_at_index(op):
             sizes = [np.abs(_floats(x)) if x.is_number else x.computed for x in loss.inputs]
-            whole = run(loss.node, _as_dtypes(loss.node, sizes))[0]
+            whole = REFERENCE.plain(loss.node, _as_dtypes(loss.node, sizes))[0]
             return float(whole[loss.index] / abs(float(loss.true))) if loss.true else None
         if is_matrix(op):
             with np.errstate(all="ignore"):
