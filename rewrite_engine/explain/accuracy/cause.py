@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, are_zero, digits
 from rewrite_engine.explain.accuracy.loss import Loss, repaired
+from rewrite_engine.explain.accuracy.recorded import record_alone
 from rewrite_engine.explain.accuracy.report import OutputAccuracy, RuleEffect
-from rewrite_engine.explain.record import FunctionRecord, recording
+from rewrite_engine.explain.record import FunctionRecord
 from rewrite_engine.explain.states import graph_until, own_steps
 from rewrite_engine.graph.node import Apply
 
@@ -140,12 +141,12 @@ def effects_of_default(
     if not lossy or record.mode.query == default.query:
         return []
     graph = record.before.clone()
+    inputs, results = graph.inputs, list(graph.outputs)
     try:
-        with recording() as recorder:
-            function(graph.inputs, list(graph.outputs), default, on_unused_input="ignore")
+        other = record_alone(partial(function, inputs, results, default, on_unused_input="ignore"))
     except RewriteEngineError:  # (it fits only the function's own mode)
         return []
-    history = History(recorder.records[-1], values, true)
+    history = History(other, values, true)
     end = history.digits(len(history.steps))
     better = [i for i in lossy if end[i] - outputs[i].compiled >= MIN_CHANGE]
     return [one for i in better for one in history.effects_on(i, outputs[i].name)]
