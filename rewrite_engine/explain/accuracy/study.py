@@ -328,7 +328,8 @@ class Study:
                 yield f"{text} {op_by_op:.1f} if it runs op by op"
             same = settled(graph.true[i], self.written.true[i], o.full - CONSTANTS)
             if not np.all(same) and o.known >= o.full:
-                yield f"the rewritten graph has another exact value of {o.name}"
+                text = f"the rewritten graph has another exact value of {o.name}"
+                yield f"{text}: rules computed constants in floats, or assumed something"
 
 
 def notes_on_output(o: OutputAccuracy, digits: int) -> Iterator[str]:
