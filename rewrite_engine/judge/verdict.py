@@ -1,5 +1,5 @@
 """Whether values keep a claim (`rewrite_engine/match/claim.py`): the one place that says it, for
-`check`, DebugMode, `explain` and the fuzzer.
+`check`, DebugMode and `explain`. (The fuzzer asks about whole graphs: `whole_excuses.py`.)
 
 `judge` compares the values of both sides of a step; `judge_terms` computes them first. A difference
 is forgiven by the rows of `excuses.py`; what no row forgives breaks the claim.

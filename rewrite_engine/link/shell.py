@@ -106,12 +106,12 @@ class Shell:
         start = len(self.text.lines)
         self._header()
         self._main(prologue, epilogue, last)
-        call = self._defined(start)
+        call = self._define(start)
         call.__defaults__ = None if self.large else (MISSING,) * len(self.parameters)
         call.__doc__ = f"Generated for the function {self.program.name!r}."
         return call
 
-    def _defined(self, start: int) -> FunctionType:
+    def _define(self, start: int) -> FunctionType:
         """Return the function whose text begins at a line."""
         return define(self.text.since(start), start + 1, self.filename, self.names.globals)
 
@@ -122,15 +122,15 @@ class Shell:
         them, and leaves there what others will use.
         """
         text, start = self.text, len(self.text.lines)
-        text.add([f"def {self._part_name(k)}(_live{self._carried()}):"], 0)
+        text.add([f"def {self._part_name(k)}(_live{self._carried_names()}):"], 0)
         text.add([f"{name} = _live[{name!r}]" for name in chunk.reads], 1)
         text.add([f"{name} = _live.pop({name!r})" for name in chunk.takes], 1)
         text.add(chunk.lines, 1, chunk.about)
         text.add([f"_live[{name!r}] = {name}" for name in chunk.leaves], 1)
         text.add(["", ""], 0)
-        self.names.globals[self._part_name(k)] = self._defined(start)
+        self.names.globals[self._part_name(k)] = self._define(start)
 
-    def _carried(self) -> str:
+    def _carried_names(self) -> str:
         """Return the names that parts see, as the end of a list."""
         return "".join([f", {name}" for name in self.body.carried])
 
@@ -164,7 +164,7 @@ class Shell:
             f"{self.places[v]} = {names.add(c, (c.name or 'state') + '_cell')}.value"
             for v, c in cells
         ]
-        text.add(self._locked(reads), 1)
+        text.add(self._lock_lines(reads), 1)
         text.add(self._own(arguments), 1)
         text.add(self._guard(), 1)
 
@@ -228,7 +228,7 @@ class Shell:
         if quiet:
             text.add([f"{add(leave, 'leave')}(_token)"], 1)
         text.add(self.body.closing, 1)
-        text.add(self._locked(epilogue), 1)
+        text.add(self._lock_lines(epilogue), 1)
         text.add([f"return {last}"], 1)
 
     def _steps(self, depth: int = 2) -> None:
@@ -238,11 +238,11 @@ class Shell:
             return
         arguments = sorted(self.body.arguments)
         lines = [f"_live = {{{', '.join([f'{a!r}: {a}' for a in arguments])}}}"]
-        lines += [f"{self._part_name(k)}(_live{self._carried()})" for k in range(len(chunks))]
+        lines += [f"{self._part_name(k)}(_live{self._carried_names()})" for k in range(len(chunks))]
         lines += [f"{r} = _live.pop({r!r})" for r in sorted(self.body.left)]
         self.text.add(lines, depth)
 
-    def _locked(self, lines: list[str]) -> list[str]:
+    def _lock_lines(self, lines: list[str]) -> list[str]:
         """Return statements that must happen together: without a call in between nothing interrupts
         them, unless there is no global interpreter lock.
         """
@@ -273,7 +273,7 @@ class Shell:
         for i in range(program.n_results):
             alone = self._may_leave(outputs[i], i in program.borrowed, given, destroyed)
             results.append(self._place(outputs[i], alone, prologue))
-        return prologue, epilogue, self._packed(results)
+        return prologue, epilogue, self._pack(results)
 
     def _may_leave(
         self, v: Variable, borrowed: bool, given: dict[int, bool], destroyed: set[int]
@@ -291,7 +291,7 @@ class Shell:
             given[id(storage)] = borrowed
         return free
 
-    def _packed(self, results: list[str]) -> str:
+    def _pack(self, results: list[str]) -> str:
         packing = self.program.packing
         if packing == "none":
             return "None"

@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 import rewrite_engine.tensor as pt
 from rewrite_engine.judge import exact, truth, wide
 from rewrite_engine.judge.exact import NotKnown
-from rewrite_engine.judge.noise import run
+from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.scalar import ScalarType, exp, gt, mul
 from rewrite_engine.scalar.composite import Composite
 from tests.tensor.test_samples import CASES, apply
@@ -27,7 +27,7 @@ def sample(case, dtype="float64"):
     values = case.values(dtype)
     node = apply(case.op, values, True)[1][0].owner
     given = [exact.exact(v) if v.dtype.kind in "fc" else v for v in values]
-    return node, values, given, run(node, values)
+    return node, values, given, REFERENCE.plain(node, values)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.op}-{c.given}")
@@ -93,7 +93,7 @@ def test_fused_functions_are_evaluated_step_by_step():
 def test_scaled_exponentials_have_the_factor_of_the_computed_ones():
     x = np.array([1000.0, 999.0])
     node = pt.ScaledExp()(pt.dvector("x")).owner
-    found = run(node, [x])
+    found = REFERENCE.plain(node, [x])
     with mp.workdps(50):
         (true,) = truth.results(node, [exact.exact(x)], found)
         assert true[0] == found[0][0]

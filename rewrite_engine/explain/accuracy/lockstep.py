@@ -12,14 +12,15 @@ import numpy as np
 from mpmath import mp
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.accuracy.computed import Floats, read_by
+from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.error import ValuePair
-from rewrite_engine.explain.accuracy.sample import Selection
+from rewrite_engine.explain.accuracy.sample import Sampling
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge import exact, truth, wide
 from rewrite_engine.judge.exact import NAN, NotKnown
+from rewrite_engine.judge.values import TermValues
 from rewrite_engine.loops.op import Scan
 
 #: (node, values of its inputs, of its outputs, the ops that hold it)
@@ -39,7 +40,7 @@ class Lockstep:
     loops of which the exact one would end after another number of steps.
     """
 
-    def __init__(self, plan: Selection, digits: int, watch: Watcher = ignore) -> None:
+    def __init__(self, plan: Sampling, digits: int, watch: Watcher = ignore) -> None:
         self.plan, self.digits, self.watch = plan, digits, watch
         self.floats = Floats()
         self.taken: Counter[tuple[str, str]] = Counter()
@@ -90,11 +91,12 @@ class Lockstep:
         last = {} if path else {v: node for node in nodes for v in node.inputs}
         for node in nodes:
             floats = {v: both[v].computed for v in node.inputs if v in both}
-            if any(v not in both for v in read_by(node, floats) if not isinstance(v, Constant)):
-                continue  # a branch that is not taken failed
+            read = TermValues(self.floats, floats).read(node)
+            if any(isinstance(v, Variable) and self._is_missing(v, both) for v in read):
+                continue  # (of a branch that is not taken)
             inputs = [self._value(v, both) for v in node.inputs]
             if path:
-                computed = self.floats.results(node, [x.computed for x in inputs])
+                computed = self.floats.run(node, [x.computed for x in inputs])
             elif all(v in known for v in node.outputs):
                 computed = [known[v] for v in node.outputs]
             else:
@@ -109,6 +111,9 @@ class Lockstep:
             if isinstance(v, Constant):
                 both[v] = self._value(v, both)
         return both
+
+    def _is_missing(self, v: Variable, both: Both) -> bool:
+        return v not in both and not isinstance(v, Constant)
 
     def _value(self, v: Variable, both: Both) -> ValuePair:
         if not isinstance(v, Constant):
@@ -158,7 +163,7 @@ class Lockstep:
         kinds = [v.type.kind for v in node.outputs]
         try:
             given = [nearest(x.true, v) for x, v in zip(inputs, node.inputs, strict=True)]
-            found = self.floats.results(node, given)
+            found = self.floats.run(node, given)
         except Exception:
             found = list(computed)
         if any(kind in "fc" for kind in kinds):

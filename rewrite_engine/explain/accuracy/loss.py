@@ -214,8 +214,10 @@ def _of_added(node: Apply, inputs: Sequence[ValuePair]) -> Any:
         np.where(np.isfinite(x.error), x.error, 1.0) * size if x.is_number else size
         for x, size in zip(inputs, sizes, strict=True)
     ]
-    rounded = REFERENCE.plain(node, _as_dtypes(node, errors))[0]
-    found = rounded / REFERENCE.plain(node, _as_dtypes(node, sizes))[0]
+    found = (
+        REFERENCE.plain(node, _as_dtypes(node, errors))[0]
+        / REFERENCE.plain(node, _as_dtypes(node, sizes))[0]
+    )
     return np.where(np.isfinite(found), found, 0.0)
 
 

@@ -47,7 +47,7 @@ def command(source: CSource, file: str, out: str) -> list[str]:
     """Return the command that compiles a text in a file."""
     own = [*COMPILER_FLAGS, *shlex.split(config.gcc__cxxflags), *source.arguments]
     folders = [np.get_include(), *_python_headers(), *source.header_dirs]
-    words = [*compiler(), *_shared(), *[flag for flag in own if flag not in source.without]]
+    words = [*compiler(), *_link_arguments(), *[flag for flag in own if flag not in source.without]]
     words += [f"-I{folder}" for folder in folders]
     words += ["-o", out, file]
     for folder in source.lib_dirs:
@@ -77,11 +77,11 @@ def compile_module(source: CSource, folder: Path) -> Path:
     except OSError as error:
         raise NoCompilerError(f"the C++ compiler {words[0]!r} does not run: {error}") from error
     if done.returncode or not out.exists():
-        raise refused(source, words, done.stderr + done.stdout, done.returncode)
+        raise rejection(source, words, done.stderr + done.stdout, done.returncode)
     return out
 
 
-def refused(source: CSource, words: Sequence[str], said: str, status: int) -> CompileError:
+def rejection(source: CSource, words: Sequence[str], said: str, status: int) -> CompileError:
     """Return the error for a compiler's message, with the lines that it mentions."""
     lines: list[str] = []
     for line in said.splitlines():
@@ -120,7 +120,7 @@ def supports(cxx: str, flag: str, program: str) -> bool:
 
 
 @cache
-def _shared() -> tuple[str, ...]:
+def _link_arguments() -> tuple[str, ...]:
     """Return the arguments with which setuptools links Python modules, after the compiler's
     name.
     """

@@ -12,7 +12,7 @@ from rewrite_engine.errors import NoCCodeError, message
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.c.compiler import compiler
-from rewrite_engine.link.c.source import asked
+from rewrite_engine.link.c.source import c_source_of
 from rewrite_engine.link.code import Code
 from rewrite_engine.link.linker import Linker, get_linker
 
@@ -37,7 +37,7 @@ class CLinker(Linker):
 
 
 def _insist(node: Apply) -> None:
-    why = asked(node)
+    why = c_source_of(node)
     if isinstance(why, str):
         hint = 'Mode(linker="c|py") runs such nodes in Python'
         text = message(why, op=node.op, inputs=node.inputs, where=node.where(), hint=hint)

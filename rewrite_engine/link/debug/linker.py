@@ -23,8 +23,7 @@ from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.compare import Verdict as Agreement
-from rewrite_engine.judge.compare import compare_values
+from rewrite_engine.judge.compare import Agreement, compare_values
 from rewrite_engine.judge.difference import both_sides
 from rewrite_engine.judge.facts import holds
 from rewrite_engine.judge.noise import samples_of, within

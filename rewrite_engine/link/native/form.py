@@ -8,7 +8,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.forms import Form, Run, linked_alone, register_form
 from rewrite_engine.link.linker import get_linker, has_llvmlite
-from rewrite_engine.link.native.inline import inlined
+from rewrite_engine.link.native.inline import inline_graphs
 from rewrite_engine.link.native.lower import why_not
 
 _made: dict[Any, Run] = {}  # for nodes of one op that have the same types
@@ -18,7 +18,9 @@ MAX_RUNS = 1000
 @register_form
 def native_code(node: Apply) -> Form | None:
     """Return the native code of a node, compiled on its first run; None if it has none."""
-    if node.op.read_if is not None or not has_llvmlite() or any(map(why_not, inlined([node]))):
+    if node.op.read_if is not None or not has_llvmlite():
+        return None
+    if any(map(why_not, inline_graphs([node]))):
         return None
 
     def run(inputs: Sequence[Any], cells: Sequence[list[Any]]) -> None:

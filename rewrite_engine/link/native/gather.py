@@ -27,7 +27,7 @@ from rewrite_engine.link.native.values import (
     without_ones,
 )
 from rewrite_engine.link.native.views import length_of
-from rewrite_engine.link.native.walk import checked, in_memory, nested, step
+from rewrite_engine.link.native.walk import check_index, in_memory, step, write_loops
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.index.gather import (
     AdvancedIncSubtensor,
@@ -69,7 +69,7 @@ def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
     return None if _is_filled(op, y, indices) else _arrays(op, indices)
 
 
-class Selection(NamedTuple):
+class IndexedElements(NamedTuple):
     """Elements that index arrays select. x: the array, sliced. places: (axis, index: a view along
     `wide`, or an integer). wide: the lengths of the index arrays together. at: the position of
     `wide` in the result. kept: the axes of x that stay. shape: of x.
@@ -91,7 +91,7 @@ class Selection(NamedTuple):
 
 def _selection(
     plan: RegionPlan, op: Any, x: View, shape: Sequence[Length], indices: Sequence[Any]
-) -> Selection:
+) -> IndexedElements:
     given = [in_memory(plan, v) for v in indices]
     shapes = [plan.shape(v) for v in indices]
     wide = _together(plan, shapes)
@@ -111,7 +111,7 @@ def _selection(
     selection = [axis for axis, _ in places]
     kept = [a for a in range(len(lengths)) if a not in selection]
     at = sum(a < selection[0] for a in kept) if is_together(selection) else 0
-    return Selection(sliced, places, wide, at, kept, lengths)
+    return IndexedElements(sliced, places, wide, at, kept, lengths)
 
 
 def _together(plan: RegionPlan, shapes: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
@@ -229,20 +229,17 @@ def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
     return View(given.value, (*[None] * more, *steps), given.offset)
 
 
-def walk(t: Any, selection: Selection, other: View, move: Callable[[str, str], None]) -> None:
+def walk(t: Any, selection: IndexedElements, other: View, move: Callable[[str, str], None]) -> None:
     """Write a loop that calls `move(address in x, address in other)` for all selected elements.
     Index loops run outside the axes that stay, so that the last of several values for one element
     is written last.
     """
-    at, n = selection.at, len(selection.wide)
+    x, at, n = selection.x, selection.at, len(selection.wide)
     order = other.steps[at : at + n]
     rest = (*other.steps[:at], *other.steps[at + n :])
-    kept = [selection.x.steps[a] for a in selection.kept]
+    kept = [x.steps[a] for a in selection.kept]
     views = [i for _, i in selection.places if isinstance(i, View)]
-    first, start = (
-        t.address(selection.x.value, selection.x.offset),
-        t.address(other.value, other.offset),
-    )
+    first, start = t.address(x.value, x.offset), t.address(other.value, other.offset)
     pointers = [t.address(v.value, v.offset) for v in views]
 
     def inside(addresses: list[str]) -> None:
@@ -253,10 +250,11 @@ def walk(t: Any, selection: Selection, other: View, move: Callable[[str, str], N
             if isinstance(index, View):
                 kind = index.value.kind
                 i = convert(t, t.load_one(next(numbers), kind), kind, "i")
-            i = checked(t, i, t.length(selection.shape[axis]))
-            source = step(t, source, i, selection.x.steps[axis], selection.x.value.kind)
+            i = check_index(t, i, t.length(selection.shape[axis]))
+            source = step(t, source, i, x.steps[axis], x.value.kind)
         lengths = [selection.shape[a] for a in selection.kept]
-        nested(t, lengths, [selection.x, other], [kept, rest], [source, target], lambda p: move(*p))
+        pair = [source, target]
+        write_loops(t, lengths, [x, other], [kept, rest], pair, lambda p: move(*p))
 
     steps = [v.steps for v in views] + [order]
-    nested(t, selection.wide, [*views, other], steps, [*pointers, start], inside)
+    write_loops(t, selection.wide, [*views, other], steps, [*pointers, start], inside)

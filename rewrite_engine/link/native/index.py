@@ -71,7 +71,7 @@ def part(
         n, step = shape[a], old[a]
         a += 1
         if isinstance(e, Slice):
-            first, length, by = _sliced(plan, n, e, given)
+            first, length, by = _slice(plan, n, e, given)
             lengths.append(length)
             steps.append(step if step is None or by == 1 else times((by, ()), step))
         else:
@@ -103,7 +103,7 @@ def _at(plan: RegionPlan, n: Length, i: Any) -> int:
     return found
 
 
-def _sliced(
+def _slice(
     plan: RegionPlan, n: Length, e: Slice, given: Iterator[Any]
 ) -> tuple[int | None, Length, int]:
     """Return (the word with the first index, the length, the step) of a slice."""
@@ -118,8 +118,8 @@ def _sliced(
         found = range(*slice(known[0], known[1], by).indices(n[0]))
         return plan.constant_word(found.start), (len(found), ()), by
     low, high = (None, n) if by > 0 else ((-1, ()), None)
-    start = _clamped(plan, n, known[0], by, low if by > 0 else high)
-    stop = _clamped(plan, n, known[1], by, high if by > 0 else low)
+    start = _clamp(plan, n, known[0], by, low if by > 0 else high)
+    stop = _clamp(plan, n, known[1], by, high if by > 0 else low)
     span = plan.compute("sub", stop, start) if by > 0 else plan.compute("sub", start, stop)
     if abs(by) != 1:
         span = plan.compute("add", span, plan.constant_word(abs(by) - 1))
@@ -129,7 +129,7 @@ def _sliced(
     return start, (1, (span,)), by
 
 
-def _clamped(plan: RegionPlan, n: Length, i: Any, by: int, default: Any) -> int:
+def _clamp(plan: RegionPlan, n: Length, i: Any, by: int, default: Any) -> int:
     """Return the word with an end of a slice, as Python clips it. i: None, a number or a length."""
     zero, length = plan.constant_word(0), plan.word_of(n)
     low = zero if by > 0 else plan.constant_word(-1)

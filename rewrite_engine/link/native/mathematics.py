@@ -156,7 +156,7 @@ class Math(Assembler):
         return self.fma(low, x, high)
 
 
-def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
+def _reduce_angle(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
     """Reduce exp(x) = 2**n * (1 + y): return y, and n as an integer. x: of modest size. near: the
     distance from 0 within which n is 0, if larger than necessary.
     """
@@ -177,13 +177,13 @@ def _within(b: Math, x: str, low: float) -> str:
 
 
 def exp(b: Math, x: str) -> str:
-    p, n = _reduced(b, _within(b, x, b.own.least))
+    p, n = _reduce_angle(b, _within(b, x, b.own.least))
     half = b.whole("ashr", n, 1)  # 2**n may be no number, though the result is
     return b.mul(b.mul(b.add(p, 1.0), b.power(half)), b.power(b.whole("sub", n, half)))
 
 
 def expm1(b: Math, x: str) -> str:
-    p, n = _reduced(b, _within(b, x, b.own.one), near=0.5)
+    p, n = _reduce_angle(b, _within(b, x, b.own.one), near=0.5)
     half = b.power(b.whole("sub", n, 1))
     found = b.fma(half, p, b.sub(half, 0.5))
     found = b.add(found, found)
@@ -224,7 +224,7 @@ def log1p(b: Math, x: str) -> str:
 def tanh(b: Math, x: str) -> str:
     size = b.size(x)
     y = b.where(b.test("ogt", size, 22.0), 22.0, size)
-    p, n = _reduced(b, b.add(y, y))
+    p, n = _reduce_angle(b, b.add(y, y))
     e = b.mul(b.add(p, 1.0), b.power(n))
     z = b.mul(x, x)
     above = b.series(z, [
@@ -244,7 +244,7 @@ def tanh_single(b: Math, x: str) -> str:
     """Write tanh for float32, with a shorter series near 0."""
     size = b.size(x)
     y = b.where(b.test("ogt", size, 10.0), 10.0, size)
-    p, n = _reduced(b, b.add(y, y))
+    p, n = _reduce_angle(b, b.add(y, y))
     e = b.mul(b.add(p, 1.0), b.power(n))
     z = b.mul(x, x)
     near = b.series(z, [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
@@ -270,7 +270,7 @@ def softplus(b: Math, x: str) -> str:
     return b.add(above, b.call("log1p", e))
 
 
-def _turned(b: Math, x: str, quarters: int, name: str) -> str:
+def _rotate(b: Math, x: str, quarters: int, name: str) -> str:
     """Compute sin(x + quarters * pi / 2); far from 0, by NumPy's function `name`."""
     t = b.fma(x, 6.36619772367581382433e-01, DOUBLE.rounder)
     n = b.sub(t, DOUBLE.rounder)
@@ -311,11 +311,11 @@ def _cosine(b: Math, y: str, low: str) -> str:
 
 
 def sin(b: Math, x: str) -> str:
-    return _turned(b, x, 0, "sin")
+    return _rotate(b, x, 0, "sin")
 
 
 def cos(b: Math, x: str) -> str:
-    return _turned(b, x, 1, "cos")
+    return _rotate(b, x, 1, "cos")
 
 
 FUNCTIONS: dict[str, Callable[[Math, str], str]] = {

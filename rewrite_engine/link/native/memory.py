@@ -35,7 +35,7 @@ def place_temporaries(plan: RegionPlan, live: Lifetimes, results: Results) -> in
     own = {value for value, _ in results}
     first: dict[NativeValue, int] = {}
     for s in plan.statements:
-        for value in map(_whole, _computed(s)):
+        for value in map(_whole, _computed_values(s)):
             if value in live.last and value not in own:
                 first.setdefault(value, s.at)
     lifetimes = [
@@ -54,7 +54,7 @@ def place_temporaries(plan: RegionPlan, live: Lifetimes, results: Results) -> in
     return end if plan.buffers else zero
 
 
-def _computed(s: Group | NativeCall) -> list[NativeValue]:
+def _computed_values(s: Group | NativeCall) -> list[NativeValue]:
     """Return the values that a statement computes."""
     if isinstance(s, NativeCall):
         return [s.value]

@@ -14,7 +14,7 @@ from typing import Any
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copied
-from rewrite_engine.link.native.inline import inlined
+from rewrite_engine.link.native.inline import inline_graphs
 from rewrite_engine.link.native.lower import expanded, why_not
 from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.region import NotNative
@@ -43,7 +43,7 @@ def regions(fgraph: FunctionGraph, machine: Machine, timed: bool = False) -> Fun
     on the VM. timed: as of `NativeRegion`.
     """
     nodes, none = [], set[Apply]()
-    for node in inlined(expand(schedule(fgraph))):
+    for node in inline_graphs(expand(schedule(fgraph))):
         if why_not(node) is None:
             nodes += expanded(node.op, node)
         else:
@@ -162,10 +162,10 @@ def _region(
         [v for n in nodes for v in n.inputs if v not in own and not isinstance(v, Constant)]
     )
     gives = dict.fromkeys([v for node in nodes for v in node.outputs if v in read])
-    ends = _ordered(takes, fgraph.inputs), _ordered(gives, fgraph.outputs)
+    ends = _order_like(takes, fgraph.inputs), _order_like(gives, fgraph.outputs)
     return NativeRegion(nodes, *ends, machine, donated=donated, timed=timed)
 
 
-def _ordered(found: Mapping[Variable, Any], like: Sequence[Variable]) -> list[Variable]:
+def _order_like(found: Mapping[Variable, Any], like: Sequence[Variable]) -> list[Variable]:
     """Return variables: first those of another list, in its order."""
     return list(dict.fromkeys([*[v for v in like if v in found], *found]))

@@ -54,7 +54,7 @@ def _(op: CAReduce, node: Apply, plan: RegionPlan) -> None:
     found = plan.reduce(plan.get(x), shape, axes, name, kind)
     if kind != wanted:
         rest = [ONE if a in axes else n for a, n in enumerate(shape)]
-        found = plan.converted(found, rest, wanted)  # type: ignore[assignment]
+        found = plan.convert(found, rest, wanted)  # type: ignore[assignment]
     plan.of[out] = found if op.keepdims else without(found, axes)
 
 
@@ -90,7 +90,7 @@ def _exponentials(
     x = node.inputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     not_empty(plan, shape, axes)
-    given = plan.converted(plan.get(x), shape, "d")
+    given = plan.convert(plan.get(x), shape, "d")
     top = plan.reduce(given, shape, axes, "maximum", "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
 
@@ -115,7 +115,7 @@ def _exponentials(
 
 def _give(plan: RegionPlan, out: Any, found: View) -> None:
     """Convert a float64 result to the value of a variable."""
-    plan.of[out] = plan.converted(found, plan.shape(out), KINDS[out.type.dtype])
+    plan.of[out] = plan.convert(found, plan.shape(out), KINDS[out.type.dtype])
 
 
 def _takes_difference(op: Any) -> bool:
@@ -173,7 +173,7 @@ def _keeps_digits(ends: np.finfo[Any], t: Any, xs: list[str]) -> str:
     return str(t.bin("or", within, small, "b"))
 
 
-def _scaled(t: Any, xs: list[str]) -> str:
+def _scale(t: Any, xs: list[str]) -> str:
     """Return exp(x - shift) times a factor, NaN where the sum is."""
     found = t.bin("fmul", t.unit("exp", t.bin("fsub", xs[0], xs[1])), xs[2])
     return str(t.select(t.compare("uno", xs[3], xs[3]), xs[3], found))
@@ -185,7 +185,7 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     x = node.inputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     not_empty(plan, shape, axes)
-    given = plan.converted(plan.get(x), shape, "d")
+    given = plan.convert(plan.get(x), shape, "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     top = plan.reduce(given, shape, axes, "maximum", "d")
     e = plan.elementwise(
@@ -215,7 +215,5 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     factor = plan.elementwise([keeps], rest, "d", room)
     shift = plan.elementwise([keeps, top], rest, "d", finite)
 
-    found = plan.elementwise(
-        [given, shift, factor, total], shape, "d", _scaled, calls_function=True
-    )
+    found = plan.elementwise([given, shift, factor, total], shape, "d", _scale, calls_function=True)
     _give(plan, node.outputs[0], found)

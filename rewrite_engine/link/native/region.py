@@ -328,7 +328,7 @@ class RegionPlan:
         group.reduced.append(Reduced(value, x.value, inner, name, self.scope, self.node))
         return view_of(value, rest)
 
-    def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
+    def convert(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
         """Return the same numbers as another kind."""
         own = x.kind if isinstance(x, Number) else x.value.kind
         if own == kind:
@@ -384,7 +384,7 @@ class RegionPlan:
             arguments[j][5] |= WRITEABLE_FLAG
         total = place_temporaries(self, live, results)
         running = [s for s in self.statements if live.runs(s)]
-        texts = [self._written(s, live) for s in running]
+        texts = [self._write_kernel(s, live) for s in running]
         if config.check_regions:
             touched = [t.touched for t in texts]
             verify(running, live, self.loops, self.outside, [v for v, _ in results], touched)
@@ -395,7 +395,7 @@ class RegionPlan:
         if self.timed:
             about = [computed_by(s, _nodes(live, s), live.last) for s in running]
             self.timing = Timing(self, about)
-            written = self.timing.between(written, total)
+            written = self.timing.add_readings(written, total)
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
@@ -439,7 +439,7 @@ class RegionPlan:
             found.append((x.value, shape))
         return found
 
-    def _written(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
+    def _write_kernel(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
         """Return the kernel of a statement."""
         if isinstance(s, Group):
             return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))

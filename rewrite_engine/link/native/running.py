@@ -15,7 +15,7 @@ from rewrite_engine.link.native.scalars import convert, test_of
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS, LLVM_TYPE, NUMBER_CLASS
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
-from rewrite_engine.link.native.walk import in_memory, nested, step
+from rewrite_engine.link.native.walk import in_memory, step, write_loops
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.running import CumOp, Recurrence
 from rewrite_engine.tensor.statistics.moments import Argmax, Argmin
@@ -82,7 +82,7 @@ def _along(
 
         steps = [[v.steps[a] for a in others] for v in all_]
         start = [t.address(v.value, v.offset) for v in all_]
-        nested(t, [shape[a] for a in others], all_, steps, start, sequence)
+        write_loops(t, [shape[a] for a in others], all_, steps, start, sequence)
 
     plan.of[out] = plan.call(shape, kind, views, write, refuses=False)
 
@@ -105,7 +105,7 @@ def _(op: Argmax, node: Apply, plan: RegionPlan) -> None:
             found = _extremum(t, given, axes, shape, at[0], isinstance(op, Argmin))
             t.store_one(found, at[1], "i")
 
-        nested(t, [shape[a] for a in kept], both, steps, start, one)
+        write_loops(t, [shape[a] for a in kept], both, steps, start, one)
 
     found = plan.call(rest, "i", [given], write, refuses=False)
     plan.of[out] = found if op.keepdims else without(found, axes)

@@ -132,7 +132,7 @@ def _sign_bit(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.compare("slt", t.cast("bitcast", xs[0], kind, whole), t.constant(0, whole), whole)
 
 
-def _divided(t: Assembler, kind: str, xs: Sequence[str]) -> tuple[str, str, str]:
+def _divide(t: Assembler, kind: str, xs: Sequence[str]) -> tuple[str, str, str]:
     """(quotient, remainder, where there is none) of integers, rounded towards negative infinity.
     The processor traps on divisors of 0, and on the least number over -1.
     """
@@ -152,12 +152,12 @@ def _divided(t: Assembler, kind: str, xs: Sequence[str]) -> tuple[str, str, str]
 
 
 def _floor_div(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    found, _, none = _divided(t, kind, xs)
+    found, _, none = _divide(t, kind, xs)
     return t.select(none, t.constant(0, kind), found, kind)
 
 
 def _mod(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    _, found, none = _divided(t, kind, xs)
+    _, found, none = _divide(t, kind, xs)
     return t.select(none, t.constant(0, kind), found, kind)
 
 
@@ -328,15 +328,15 @@ def _whole(t: Assembler, x: str, kind: str, to: str) -> str:
     """
     if to == "u64":
         half = t.constant(2.0**63, kind)
-        high = _truncated(t, t.bin("fsub", x, half, kind), kind, "i")
+        high = _truncate(t, t.bin("fsub", x, half, kind), kind, "i")
         high = t.bin("xor", high, t.constant(-(2**63), "i"), "i")
-        return t.select(t.compare("oge", x, half, kind), high, _truncated(t, x, kind, "i"), "i")
+        return t.select(t.compare("oge", x, half, kind), high, _truncate(t, x, kind, "i"), "i")
     wide = "i" if to in ("i", "u32") else "i32"
-    found = _truncated(t, x, kind, wide)
+    found = _truncate(t, x, kind, wide)
     return found if SIZE[to] == SIZE[wide] else t.cast("trunc", found, wide, to)
 
 
-def _truncated(t: Assembler, x: str, kind: str, to: str) -> str:
+def _truncate(t: Assembler, x: str, kind: str, to: str) -> str:
     """A float as an int32 or int64, which is the smallest where it has no place. (LLVM says nothing
     of such a float, so it never sees one.)
     """

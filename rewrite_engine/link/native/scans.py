@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable, copied
-from rewrite_engine.link.native.inline import inlined
+from rewrite_engine.link.native.inline import inline_graphs
 from rewrite_engine.link.native.lower import expanded, lower, native, why_not
 from rewrite_engine.link.native.region import NotNative, RegionPlan, look
 from rewrite_engine.link.native.scalars import convert
@@ -26,7 +26,7 @@ from rewrite_engine.link.native.values import (
     without_ones,
 )
 from rewrite_engine.link.native.views import length_of
-from rewrite_engine.link.native.walk import in_memory, nested, step
+from rewrite_engine.link.native.walk import in_memory, step, write_loops
 from rewrite_engine.link.plan import ByClass, schedule
 from rewrite_engine.link.plan.expand import expand
 from rewrite_engine.loops.op import Scan
@@ -40,7 +40,7 @@ def _(op: Scan, node: Apply) -> str | None:
         return "a loop with its own mode"
     if not op.inner_outputs:
         return "a loop that computes nothing"
-    for inner in inlined(expand(schedule(op.fgraph))):
+    for inner in inline_graphs(expand(schedule(op.fgraph))):
         why = "overwrites" if inner.op.destroy_map else why_not(inner)
         if isinstance(inner.op, Scan) and inner.op.until and inner.op.results:
             why = "the number of its results depends on its condition"
@@ -92,7 +92,7 @@ def inside(op: Scan) -> LoopStep:
     """Return copies of the nodes of a step."""
     known = {v: v.type.make_variable(v.name) for v in op.inner_inputs}
     nodes = list[Apply]()
-    for node in inlined(expand(schedule(op.fgraph))):
+    for node in inline_graphs(expand(schedule(op.fgraph))):
         copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
         known.update(zip(node.outputs, copy.outputs, strict=True))
         nodes.append(copy)
@@ -294,5 +294,5 @@ def _move(t: Any, x: View, at: str, steps: Sequence[Any], shape: Sequence[Length
         t.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {source}, i64 {size}, i1 false)")
         return
     target = View(x.value, tuple(steps))
-    nested(t, shape, [x, target], [x.steps, steps], [source, at],
+    write_loops(t, shape, [x, target], [x.steps, steps], [source, at],
            lambda p: t.store_one(t.load_one(p[0], kind), p[1], kind))  # fmt: skip

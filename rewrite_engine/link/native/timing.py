@@ -95,7 +95,7 @@ class Timing:
         self._lost, self._held = [plan.constant_word(first + 8 * k) for k in (2 * n + 2, 2 * n + 3)]
         self._last, self._current = plan.new_word(), plan.new_word()
 
-    def between(
+    def add_readings(
         self, kernels: Sequence[tuple[Kernel, list[int]]], total: int
     ) -> list[tuple[Kernel, list[int]]]:
         """Return kernels with readings of the clock between them. total: the word with the bytes of

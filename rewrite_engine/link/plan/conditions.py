@@ -76,10 +76,10 @@ def known_first(
         if positions and max(positions) > i:
             wishes[i] = {k for k in positions if k > i}
         needs.add_inputs(nodes[i], own)
-    return _sorted(nodes, before, wishes) if wishes else nodes
+    return _sort(nodes, before, wishes) if wishes else nodes
 
 
-def _sorted(
+def _sort(
     nodes: list[Apply], before: Mapping[Apply, Sequence[Apply]], wishes: Mapping[int, set[int]]
 ) -> list[Apply]:
     """Return the nodes in their order, but each one after those that it needs, and if possible

@@ -111,13 +111,13 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
         if all([x.type.kind != "c" for x in node.inputs]):  # those round and compare otherwise
             return operator.join(xs)
     if isinstance(op, Cast):
-        return _converted(xs[0], node.inputs[0], out, ctx)
+        return _convert(xs[0], node.inputs[0], out, ctx)
     if handler is _identity:
         return xs[0]
     if handler is _second:
         return xs[1]
     if handler is _switch:
-        yes, no = [_converted(xs[i], node.inputs[i], out, ctx) for i in (1, 2)]
+        yes, no = [_convert(xs[i], node.inputs[i], out, ctx) for i in (1, 2)]
         return f"{yes} if {xs[0]} else {no}"
     if handler is _clip:
         low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
@@ -127,7 +127,7 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
         same = all([x.type.numpy_dtype == out for x in node.inputs])
         if same:
             return f"{xs[0]} if {xs[0]} {_ORDER_TESTS[op.ufunc]} {xs[1]} else {xs[1]}"
-    return _nested(op.ufunc, xs, ctx) if len(xs) > 1 or op.ufunc.nin == 1 else xs[0]
+    return _nest_calls(op.ufunc, xs, ctx) if len(xs) > 1 or op.ufunc.nin == 1 else xs[0]
 
 
 def _operands(op: ScalarOp, node: Apply, ctx: Context) -> list[str]:
@@ -135,7 +135,7 @@ def _operands(op: ScalarOp, node: Apply, ctx: Context) -> list[str]:
     inner = _inner(op, node)
     if inner is None:
         return [ctx.scalar(i) for i in range(len(node.inputs))]
-    return [_converted(ctx.scalar(i), x, inner, ctx) for i, x in enumerate(node.inputs)]
+    return [_convert(ctx.scalar(i), x, inner, ctx) for i, x in enumerate(node.inputs)]
 
 
 def _inner(op: ScalarOp, node: Apply) -> np.dtype[Any] | None:
@@ -152,7 +152,7 @@ def _inner(op: ScalarOp, node: Apply) -> np.dtype[Any] | None:
     return None
 
 
-def _converted(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
+def _convert(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
     """Return a NumPy scalar in a dtype; its class is twice as fast as `astype`."""
     own = v.type.numpy_dtype
     if own == dtype:
@@ -173,7 +173,7 @@ def _operator(op: ScalarOp) -> str | None:
     return None if symbol is None else f" {symbol} "
 
 
-def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
+def _nest_calls(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
     """Write f(a, b, c), or f(f(a, b), c) if it takes fewer."""
     name = ctx.name(ufunc, ufunc.__name__)
     if ufunc.nin == len(xs):

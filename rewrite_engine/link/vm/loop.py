@@ -73,7 +73,7 @@ class LoopShell(Shell):
         lines = [f"{add(undo, 'undo')}(_token)", f"{add(self.report, 'report')}(_error)", "raise"]
         text.add(lines, 2)
         text.add([f"{add(leave, 'leave')}(_token)", *self.body.closing, results[-1]], 1)
-        return self._defined(start)
+        return self._define(start)
 
     def _start(self) -> list[str]:
         """Leave loops without steps, or with too short sequences, to the op; convert 0-d arrays to

@@ -37,6 +37,10 @@ EXAMPLES = {
     "difference of squares": (x**2 - y**2, [x, y], [NEAR + 0.1, CLOSE + 0.1]),
     "one minus tanh": (1 - pt.tanh(x), [x], [NEAR * 10]),
     "one minus erf": (1 - pt.erf(x), [x], [NEAR * 5]),
+    "normal equations": (
+        pt.linalg.solve(a.T @ a, a.T @ x), [a, x],
+        [np.vander(np.linspace(0, 1, 20), 8), np.sin(np.arange(20.0))],
+    ),
     "log of product": (pt.log(pt.prod(x)), [x], [NEAR * 1e-200]),
 }  # fmt: skip
 #: modes in which rules do not restore the digits before
@@ -65,7 +69,7 @@ def test_the_two_sides_in_words_are_the_terms(name):
     names = {k: k for k in values}
     functions = {k: getattr(pt, k) for k in dir(pt)} | {
         "det": pt.linalg.det, "slogdet": pt.linalg.slogdet, "inv": pt.linalg.inv,
-        "solve": pt.linalg.solve,
+        "solve": pt.linalg.solve, "lstsq": pt.linalg.lstsq,
     }  # fmt: skip
     variables = {k: pt.as_tensor(v) for k, v in values.items()}
     sides = [
@@ -84,6 +88,16 @@ def test_every_pattern_has_an_example():
 def test_no_mode_applies_these_rules(rule):
     assert rule.claim.condition == "these_inputs"
     assert rule not in all_rules()
+
+
+def test_other_forms_of_a_difference():
+    """The formula for quadratic equations, as it is usually written."""
+    p, q, r = pt.dscalars("p q r")
+    root = (-q + pt.sqrt(q**2 - 4 * p * r)) / (2 * p)
+    report = rw.accuracy(rw.function([p, q, r], root), 1.0, 1e8, 1.0)
+    (one,) = report.suggestions
+    assert one.write == "-(4.0 * p * r) / (sqrt(q**2 - (4.0 * p * r)) + q)"
+    assert one.digits > 15
 
 
 def test_nothing_is_suggested_that_does_not_help():
