@@ -55,16 +55,16 @@ def softmax_classifier(draw: Generator) -> None:
 def recurrent_network_with_adam(draw: Generator) -> None:
     """Train a network of tanh over 30 steps."""
     inputs, target = pt.tensor3("inputs"), pt.matrix("target")
-    w, u, b, v = parameters = _parameters(draw, (8, 8), (3, 8), (8,), (8, 1))
+    w, u, b, v = parameters = _parameters(draw, (4, 4), (3, 4), (4,), (4, 1))
     states, _ = rw.scan(
         lambda now, h: pt.tanh(h @ w + now @ u + b),
         sequences=[inputs],
-        outputs_info=[pt.zeros((inputs.shape[1], 8))],
+        outputs_info=[pt.zeros((inputs.shape[1], 4))],
     )
     loss = ((states[-1] @ v - target) ** 2).mean()
     train = rw.function([inputs, target], loss, updates=_adam(parameters, loss))
     for _ in range(2):
-        train(draw.normal(size=(30, 5, 3)), draw.normal(size=(5, 1)))
+        train(draw.normal(size=(30, 3, 3)), draw.normal(size=(3, 1)))
 
 
 def gated_recurrent_unit(draw: Generator) -> None:
