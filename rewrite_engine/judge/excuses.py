@@ -15,7 +15,7 @@ import numpy as np
 
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.difference import Difference, Element, part
+from rewrite_engine.judge.difference import Difference, DifferentElement, part
 from rewrite_engine.judge.noise import REACH, is_nan, within
 from rewrite_engine.judge.values import compute_all
 from rewrite_engine.tensor import Elemwise
@@ -40,7 +40,7 @@ class Excuse(NamedTuple):
     integers: bool = False
 
 
-def each(predicate: Callable[[Element], bool]) -> Callable[[Difference, Mask], Mask]:
+def each(predicate: Callable[[DifferentElement], bool]) -> Callable[[Difference, Mask], Mask]:
     """Return a function of a difference that asks for each element."""
 
     def forgives(d: Difference, left: Mask) -> Mask:
@@ -181,11 +181,11 @@ def _largest(x: Any) -> float:
     return float(np.max(np.abs(np.nan_to_num(x.astype("complex128")))))
 
 
-def _overflows_unseen(e: Element) -> bool:
+def _overflows_unseen(e: DifferentElement) -> bool:
     return e.t is None and bool(is_nan(e.a)) and overflows(e, e.size)
 
 
-def overflows(e: Element, size: float) -> bool:
+def overflows(e: DifferentElement, size: float) -> bool:
     """Whether a number on the way to the left side overflows, so that its NaN shows nothing."""
     if e.whole.claim.ulps and size >= np.finfo(e.a.dtype).max:
         return True
@@ -196,7 +196,7 @@ def overflows(e: Element, size: float) -> bool:
     return any(np.isinf(a).any() for a in arrays if a.dtype.kind in "fc")
 
 
-def _is_unknown_complex(e: Element) -> bool:
+def _is_unknown_complex(e: DifferentElement) -> bool:
     if not is_nan(e.a) or is_nan(e.b) or e.a.dtype.kind != "c" or e.t is not None:
         return False
     inputs = [part(x, e.at) for x in e.floats if x.ndim <= len(e.at)] if e.at else e.floats
