@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         recorder, failure = _run(run, options.attempts is not None, _output_of(options))
         report = Report(recorder.records, recorder.failed)
         report = report.select(options.function if recorder.records else None)
-        _tell(report, options, run.told)
+        _tell(report, options, run.title)
     except BrokenPipeError:
         raise
     except (UnknownNameError, RuleError, PackError, InputError, OSError) as error:
@@ -250,7 +250,7 @@ def _set_mode(options: argparse.Namespace) -> None:
 
 
 def _output_of(options: argparse.Namespace) -> Any:
-    """Where the script prints: away from the lines for programs, if they are the output."""
+    """Redirect what the script prints if the output is for JSON lines."""
     return redirect_stdout(sys.stderr) if options.json == "-" else nullcontext()
 
 
@@ -284,7 +284,7 @@ def _exit_failed(stop: SystemExit) -> bool:
 
 
 def _print_failure(error: BaseException, script: str) -> None:
-    """The script's own traceback, without the frames that run it."""
+    """Print the script's own traceback, without the frames that run it."""
     tb = error.__traceback__
     while tb is not None and tb.tb_frame.f_code.co_filename not in (script, abspath(script)):
         tb = tb.tb_next
@@ -292,8 +292,8 @@ def _print_failure(error: BaseException, script: str) -> None:
     print("explain: the script failed; this is what it compiled until then", file=sys.stderr)
 
 
-def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
-    """Print, and write the JSON lines."""
+def _tell(report: Report, options: argparse.Namespace, title: str) -> None:
+    """Print the report or the answers, and write files."""
     shown = ReportOptions(
         full=options.full, firings=options.firings, tree=options.tree,
         graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
@@ -306,7 +306,7 @@ def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
     answers = list(_answers(report, options, layout, shown))  # names are checked before printing
     if options.json != "-" or options.output is not None:
         notes = [Paragraph(note, "yellow", hang=6) for note in _without_effect(report, options)]
-        start: list[Block] = [Heading(f"what the rules did to {told}"), *notes]
+        start: list[Block] = [Heading(f"what the rules did to {title}"), *notes]
         _print(chain(start, *answers), options, layout)
     for name, write in WRITERS.items():
         if getattr(options, name) is not None:
@@ -314,7 +314,7 @@ def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
 
 
 def _without_effect(report: Report, options: argparse.Namespace) -> Iterator[str]:
-    """Which options did nothing to which functions, as these have a mode of their own."""
+    """Yield which options had no effect on functions that have a mode of their own."""
     include, exclude = map(set, (_names(options.include), _names(options.exclude)))
     useless: dict[str, list[str]] = {}
     for f in [f for f in report.functions if not f.is_saved]:

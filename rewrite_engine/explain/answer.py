@@ -24,7 +24,7 @@ from rewrite_engine.explain.show import MAX_PHASE_FIRINGS, firing_blocks
 from rewrite_engine.explain.states import graph_until, own_steps
 from rewrite_engine.explain.suspect import Suspect
 from rewrite_engine.explain.term import cut
-from rewrite_engine.explain.why import MOST, Derivation, NotFired, cone
+from rewrite_engine.explain.why import MAX_NODES, Derivation, NotFired, cone
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.link.debug.told import shown
 from rewrite_engine.printing.formula import Formula
@@ -51,7 +51,7 @@ class Answers:
     def derivations(self, found: list[tuple[FunctionReport, Derivation]]) -> Blocks:
         """Yield where nodes come from, and what they are computed from."""
         kinds = self.kinds(found, lambda one: [str(one.node.op), *_rules(one.steps)])
-        shown = kinds if self.full else kinds[:MOST]
+        shown = kinds if self.full else kinds[:MAX_NODES]
         for f, answer, more in shown:
             yield Paragraph()
             yield Paragraph(f"{f.name}: {answer.term}", "bold", hang=2)
@@ -66,7 +66,7 @@ class Answers:
                 yield Paragraph("what it is computed from was made by:", indent=2)
                 yield from _firings(f, below)
             elif below:
-                rules = ", ".join(f"{name} {n}×" for name, n in counts.most_common(MOST))
+                rules = ", ".join(f"{name} {n}×" for name, n in counts.most_common(MAX_NODES))
                 text = f"what it is computed from was made by {plural(len(below), 'firing')}"
                 yield Paragraph(f"{text}: {rules}", "dim", indent=2, hang=2)
             yield from self.like_it(more)
@@ -103,7 +103,7 @@ class Answers:
     def fates(self, found: list[tuple[FunctionReport, Fate]]) -> Blocks:
         """Yield what became of nodes."""
         kinds = self.kinds(found, lambda one: [str(one.node.op), *_rules(one.steps), _end(one)])
-        shown = kinds if self.full else kinds[:MOST]
+        shown = kinds if self.full else kinds[:MAX_NODES]
         for f, fate, more in shown:
             yield Paragraph()
             yield Paragraph(f"{f.name}: {fate.term}", "bold", hang=2)
@@ -162,8 +162,8 @@ class Answers:
             yield from self.rules(one, old, new)
             yield from self.computed(one)
         if alike:
-            names = ", ".join(one.name for one in alike[:MOST])
-            more = f", … {len(alike) - MOST} more" if len(alike) > MOST else ""
+            names = ", ".join(one.name for one in alike[:MAX_NODES])
+            more = f", … {len(alike) - MAX_NODES} more" if len(alike) > MAX_NODES else ""
             yield Paragraph()
             yield Paragraph(f"the same in {old} and {new}: {names}{more}", "bold", hang=2)
 
@@ -189,7 +189,7 @@ class Answers:
         ]  # fmt: skip
         for title, texts in kinds:
             if texts:
-                shown = texts if self.full else texts[:MOST]
+                shown = texts if self.full else texts[:MAX_NODES]
                 more = (
                     f", … {len(texts) - len(shown)} more rules" if len(shown) < len(texts) else ""
                 )
@@ -204,8 +204,12 @@ class Answers:
         if not names:
             yield Paragraph("both compute the same", indent=2)
             return
-        which = "all outputs" if len(names) == len(all_names) else ", ".join(names[:MOST])
-        which += f", … {len(names) - MOST} more" if len(names) > MOST and "all" not in which else ""
+        which = "all outputs" if len(names) == len(all_names) else ", ".join(names[:MAX_NODES])
+        which += (
+            f", … {len(names) - MAX_NODES} more"
+            if len(names) > MAX_NODES and "all" not in which
+            else ""
+        )
         yield Paragraph(f"computed differently: {which}", indent=2, hang=4)
         if one.lines:
             for line in one.lines:
@@ -217,13 +221,13 @@ class Answers:
                     hang=4,
                 )
             return
-        shown = one.places if self.full else one.places[:MOST]
+        shown = one.places if self.full else one.places[:MAX_NODES]
         for here in shown:
             yield Paragraph(here.line or "(no line of yours)", indent=4)
             sides = zip("-+", (here.less, here.more), here.terms, ("red", "green"), strict=True)
             for sign, ops, term, style in sides:
                 if ops:
-                    counts = ", ".join(f"{n}× {op}" for op, n in ops.most_common(MOST))
+                    counts = ", ".join(f"{n}× {op}" for op, n in ops.most_common(MAX_NODES))
                     yield Paragraph(f"{sign} {counts}, such as {term}", style, indent=6, hang=2)
         yield from self.left(len(one.places) - len(shown), "line")
 
@@ -244,7 +248,7 @@ class Answers:
             yield Paragraph(", ".join(probes), "dim", indent=2, hang=2)
             assert answer.step is not None
             yield from _firings(f, [answer.step])
-            for i, built, before, after in answer.found.outputs[:MOST]:
+            for i, built, before, after in answer.found.outputs[:MAX_NODES]:
                 texts = [_value_text(x) for x in (built, before, after)]
                 same = "" if texts[0] == texts[1] else f" (as built {texts[0]})"
                 yield Paragraph(
@@ -273,7 +277,7 @@ class Answers:
             yield Paragraph(f.name, "bold cyan")
             for text in answer.general:
                 yield Paragraph(text, indent=2, hang=2)
-            limit = None if self.full else MOST
+            limit = None if self.full else MAX_NODES
             for graph, one in answer.nodes[:limit]:
                 yield Paragraph(f"{graph}: {one.term}", indent=2, hang=4)
                 yield Paragraph(one.reason, "yellow", indent=6, hang=2)
@@ -322,7 +326,7 @@ def _rules(steps: Sequence[RecordedFiring]) -> list[str]:
 
 
 def _end(fate: Fate) -> str:
-    """How a node ended: as which op, or by which rule."""
+    """Return how a node ended: as which op, or by which rule."""
     if fate.end is not None:
         return str(fate.end.owner.op if fate.end.owner else fate.end)
     return "gone" if fate.taken is None else fate.taken.rule_name
@@ -333,7 +337,7 @@ def _in(title: str) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """A value, or the error that there is instead."""
+    """Return a value as text, or that there is an error instead."""
     return "an error" if value is None else cut(shown(value), 60)
 
 

@@ -72,8 +72,8 @@ class Fates:
 
 
 def _became_inside(record: FunctionRecord, node: Apply) -> Fate:
-    """The same of a node inside of an op, of which rules rewrote a copy: origins tell what was made
-    of it.
+    """Return the fate of a node inside of an op. Rules rewrote a copy of it: origins lead to what
+    they made.
     """
     steps = tuple([s for s in record.steps if s.graph and _made_of(s.old.owner, node)])
     graphs = [op.fgraph for op in inner_ops(held(record.after))]
@@ -83,7 +83,7 @@ def _became_inside(record: FunctionRecord, node: Apply) -> Fate:
 
 
 def _made_of(one: Apply | None, node: Apply) -> bool:
-    """Whether rules made one node of another, or it is a copy of that."""
+    """Return whether rules made one node of another, or it is a copy of that."""
     if one is None or one.origin is None:
         return False
     return any(origin is node.origin for origin in in_order([one.origin]))

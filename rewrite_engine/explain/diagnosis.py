@@ -99,7 +99,7 @@ def _asked(rule: Rule, node: Apply, fgraph: Any) -> WhyNot:
 
 
 def _where(rule: Rule) -> str:
-    """What a mode has to grant before a rule applies."""
+    """Return what a mode has to grant before a rule applies."""
     needed = rule.needs_grant
     return f" where {needed!r} is granted: including({needed!r})" if needed else ""
 
@@ -109,8 +109,8 @@ def _short(v: Any) -> str:
 
 
 def _in_phase(rule: Rule, node: Apply, variable: Variable) -> WhyNot | None:
-    """The answer for the term as a phase of the default pipeline sees it; None where that is the
-    term as it was written.
+    """Return the answer for the term as a phase of the default pipeline sees it; None if that is
+    the term as it was written.
     """
     try:
         fired, before, after = _pipeline(rule, variable)
@@ -143,8 +143,8 @@ def _is_written(variable: Variable, graph: FunctionGraph) -> bool:
 
 
 def _of_same_text(rule: Rule, node: Apply, fired: bool, after: FunctionGraph) -> WhyNot | None:
-    """The answer for a term whose form changes, but not its text: a product of products becomes one
-    product of all factors. None if the rule looks at another op.
+    """Return the answer for a term whose form changes, but not its text: a product of products
+    becomes one product of all factors. None if the rule looks at another op.
     """
     seen = after.outputs[0].owner
     if seen is None or not tracks(rule.roots(), node.op):

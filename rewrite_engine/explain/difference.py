@@ -26,8 +26,8 @@ MAX_COMPARED_LINES = 8  # of a graph that is compared line by line, too
 
 @dataclass(frozen=True, slots=True)
 class LineDifference:
-    """What is computed at a line of code in one graph and not in the other. ops: how often which
-    op, `-` of the first and `+` of the second; terms: one of each.
+    """Terms at a line of code that only one graph computes. less, more: the ops of the first graph
+    and of the second, with their numbers. terms: one of each.
     """
 
     line: str
@@ -116,7 +116,7 @@ def compared(old: Report, new: Report) -> Differences:
 
 
 def _titles(old: Report, new: Report) -> tuple[str, str]:
-    """What reports are called, with the versions that differ."""
+    """Return the titles of reports, with the versions that differ."""
     titles = []
     for one, other in ((old, new), (new, old)):
         own = [
@@ -156,7 +156,7 @@ Keyed = tuple[FinalGraph, dict[int, int]]
 
 
 def _keyed(f: FunctionReport, known: dict[Any, int]) -> dict[str, list[Keyed]]:
-    """The graphs of a function by the op that holds them ("": its own), those in others first."""
+    """Return the graphs of a function by the op that holds them ("": its own), inner ones first."""
     found: dict[str, list[Keyed]] = {}
     inside: dict[str, tuple[int, ...]] = {}
     for graph in final_graphs(f):
@@ -167,8 +167,8 @@ def _keyed(f: FunctionReport, known: dict[Any, int]) -> dict[str, list[Keyed]]:
 
 
 def _places(inside: str, *pair: Keyed) -> Iterator[LineDifference]:
-    """What one graph has and the other has not, by line. What differs only since it is computed of
-    other things has its like in both.
+    """Yield what only one graph has, by line. Terms that differ only in their operands have a
+    counterpart in both.
     """
     sides: list[dict[tuple[str, str], list[int]]] = []
     for (graph, own), (_, others) in zip(pair, pair[::-1], strict=True):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
 
 MAX_UNTRUE = 6  # statements that are not true
+MAX_FORGIVEN = 3  # differences of one kind, and firings of each
 MAX_CHARACTERS = 600  # of one formula
 MIN_FUNCTION_LINES = 3  # of the graph inside an op
 MAX_RULE_NAMES = 8  # in a line on other rules
@@ -76,7 +77,7 @@ def _has_special(f: FunctionReport) -> bool:
 
 
 def arrow(a: str, b: str) -> str:
-    """`a → b`, or a alone if they are equal."""
+    """Return `a → b`, or a alone if they are equal."""
     return a if a == b else f"{a} → {b}"
 
 
@@ -159,7 +160,7 @@ def term_lines(v: Any, most: int, width: int, full: bool) -> Iterator[str]:
 
 
 def _first(lines: list[str], outputs: int, most: int, width: int) -> Iterator[str]:
-    """The first of some lines: as many as there is room for, and `outputs` in any case."""
+    """Yield the first lines: as many as there is room for, and `outputs` in any case."""
     shown, used = 0, 0
     for line in lines:
         used += _height(line, width)
@@ -172,15 +173,15 @@ def _first(lines: list[str], outputs: int, most: int, width: int) -> Iterator[st
 
 
 def _height(line: str, width: int) -> int:
-    """How many lines a formula takes."""
+    """Return how many lines a formula takes."""
     return min(FORMULA_LINES, 1 + len(line) // (width - 3))
 
 
 def _outputs_first(
     defined: list[str], outputs: list[str], most: int, width: int
 ) -> tuple[list[str], int]:
-    """What is computed, then what it is computed of, nearest first; and how many lines of it are
-    shown in any case.
+    """Return outputs, then their definitions, nearest first; and how many lines are shown in any
+    case.
     """
     room = max(most * 2 // 3, most - sum(_height(line, width) for line in defined) - 1)
     shown, used = list[str](), 0
@@ -203,7 +204,7 @@ def _cut_functions(functions: Sequence[list[str]], room: int, width: int) -> Ite
 
 
 def _middle_cut(lines: list[str], most: int, width: int) -> list[str]:
-    """The first lines of a function and the last one, which says what it returns, if all are too
+    """Return the first lines of a function and the last one, with its results, if all are too
     many.
     """
     heights = [_height(line, width) for line in lines]
@@ -274,9 +275,7 @@ def taken_back_text(result: PhaseLine) -> str:
 
 
 def user_lines(lines: Sequence[tuple[str, int]], most: int = 4) -> str:
-    """`model.py:3, 5–8`: lines of one file, so many runs of them; of others only the first file is
-    named.
-    """
+    """Return `model.py:3, 5–8`: lines of the first file, at most `most` runs of them."""
     if not lines:
         return ""
     file = lines[0][0]
@@ -426,6 +425,17 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
             late += f"; {left}"
         kept = f"kept by {few}{plural(claims.firings, 'firing')}"
         yield f"claims    {kept}, on {' and '.join(where)}{late}"
+    yield from _forgiven(claims.forgiven)
+
+
+def _forgiven(forgiven: Sequence[Any]) -> Iterator[str]:
+    """Yield why differences by more than rounding count as none."""
+    for one in forgiven[:MAX_FORGIVEN]:
+        numbers = ", ".join([f"#{n}" for n in one.firings[:MAX_FORGIVEN]])
+        more = ", …" if len(one.firings) > MAX_FORGIVEN else ""
+        yield f"forgiven  {numbers}{more} {one.rule}: {one.reason}"
+    if len(forgiven) > MAX_FORGIVEN:
+        yield f"          … {len(forgiven) - MAX_FORGIVEN} more; --json has all"
 
 
 def _strange(f: FunctionReport) -> Iterator[str]:

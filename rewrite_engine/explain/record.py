@@ -50,7 +50,7 @@ DRIVERS: dict[str, Any] = {
 
 
 class RecordedFiring(Firing):
-    """A firing with all that reports say of it.
+    """Firing with everything that reports say of it.
 
     old: the variable that was replaced; new: the graph's variable that took its place. made: the
     nodes that came into the graph. evidence: what facts said for the guards of the rule.
@@ -90,7 +90,7 @@ class RecordedFiring(Firing):
 
 
 class DetailedTrace(Trace):
-    """A trace that keeps the text of each firing, and the terms that it replaced and made."""
+    """Trace with the text of each firing, and the terms that it replaced and made."""
 
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(attempts=attempts)
@@ -124,7 +124,7 @@ class DetailedTrace(Trace):
         return found
 
     def keep(self, firing: Firing) -> None:
-        """Keep a firing as text. What goes wrong in that must not stop the user's program."""
+        """Record a firing as text. An error in this must not stop the user's program."""
         node, old, new = firing.node, firing.before, firing.after
         fgraph = self.pasts[firing.graph].fgraph
         made = tuple([one for one in firing.makes if one in fgraph.apply_nodes])
@@ -139,7 +139,7 @@ class DetailedTrace(Trace):
                 change = replace(change, of_graph=describe_graphs(old, new, made))
             said = guards(firing.rule, node, fgraph)
         except Exception as error:
-            trouble = f"{new} ({type(error).__name__} in telling: {error})"
+            trouble = f"{new} ({type(error).__name__} while describing it: {error})"
             change = Change(str(old), trouble)
         origin = None if node is None else origin_line(node.origin)
         before, after = change.before, change.after
@@ -151,8 +151,8 @@ class DetailedTrace(Trace):
 
 
 def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the facts of a rule's guards say at a node where it fired, `positive(y): because it is a
-    softmax`, and the guards that are plain predicates, which say nothing.
+    """Return the answers of facts to a rule's guards at a node, `positive(y): because it is a
+    softmax`, and the guards that are plain predicates.
     """
     if not isinstance(rule, DataRule) or not rule.guards:
         return (), ()

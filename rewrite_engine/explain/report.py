@@ -194,7 +194,7 @@ class Report:
         return found
 
     def _untried(self, what: str) -> str:
-        """What to say of a name that no attempt has."""
+        """Return the error for a name that no attempt has."""
         equations = [r for r in self.rules if isinstance(r, Equation) and what in r.names]
         if not equations:
             return f"no rule was tried that is called {what!r}, or at such an op"
@@ -310,7 +310,7 @@ def _call(f: Function, values: Sequence[Any] | None) -> None:
 
 
 def _inputs(target: Any, options: dict[str, Any]) -> list[Any]:
-    """The roots that have no value of their own."""
+    """Return the roots that have no value of their own."""
     outputs = list(target.values()) if isinstance(target, dict) else target
     outputs = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
     updates = options.get("updates") or {}

@@ -99,7 +99,7 @@ class _Table:
         changes: Any,
         code: Sequence[str] = (),
     ) -> GraphLine:
-        """The line."""
+        """Return the line."""
         inputs = [self.variable(v) for v in fgraph.inputs]
         numbered = tuple([f"output {i}" for i in range(len(outputs))])
         names = self.f.outputs if inside is None else numbered
@@ -117,7 +117,7 @@ class _Table:
         )
 
     def variable(self, v: Variable) -> int:
-        """The number of a variable."""
+        """Return the number of a variable, with a row for it."""
         if v in self.numbers:
             return self.numbers[v]
         if v.owner is not None and v.owner not in self.nodes:
@@ -139,15 +139,15 @@ class _Table:
         return number
 
     def op_text(self, op: Any) -> str:
-        """The name of an op in this report."""
+        """Return the name of an op in this report."""
         return self.names.get(op, str(op))
 
     def first(self, node: Apply) -> tuple[Sequence[Variable], Any]:
-        """The inputs and the op of a node when it came into the graph."""
+        """Return the inputs and the op of a node when it came into the graph."""
         return node.inputs, node.op
 
     def node(self, node: Apply) -> int:
-        """The number of a node."""
+        """Return the number of a node, with a row for it."""
         if node in self.nodes:
             return self.nodes[node]
         inputs, op = self.first(node)
@@ -171,8 +171,8 @@ class _Table:
 
 
 class _Stretch:
-    """What happened to a graph while a trace listened to it without a break: the state at its
-    beginning, and what was set before the first firing (0) and by each (1, 2, …).
+    """Changes of a graph while a trace listened to it without a break: the state at its beginning,
+    and what was set before the first firing (0) and by each (1, 2, …).
     """
 
     def __init__(self, past: Past, steps: Sequence[RecordedFiring]) -> None:
@@ -193,7 +193,7 @@ class _Stretch:
         self.outputs[0] = self.outputs[0] or list(state.outputs)
 
     def begins_after(self, before: _Stretch) -> None:
-        """What changed since the end of another, while nobody listened, counts as set at first."""
+        """Count what changed since the end of another stretch as set at first."""
         for node in toposort(self.begin.outputs, (), self.begin.inputs):
             now = what_is(node, self.begin)
             if node not in before.end.inputs or now != what_is(node, before.end):
@@ -201,12 +201,12 @@ class _Stretch:
 
 
 def what_is(node: Apply, state: State) -> tuple[Any, Any]:
-    """The inputs and the op of a node in a state."""
+    """Return the inputs and the op of a node in a state."""
     return state.inputs.get(node, node.inputs), state.ops.get(node, node.op)
 
 
 def touched(entry: Any, state: State) -> Sequence[Apply]:
-    """The nodes that an entry of a journal is about."""
+    """Return the nodes that an entry of a journal is about."""
     if isinstance(entry, Redirect):
         return entry.clients
     if isinstance(entry, Leave):
@@ -215,8 +215,8 @@ def touched(entry: Any, state: State) -> Sequence[Apply]:
 
 
 class _History(_Table):
-    """The graph of a function, from the first firing to the last. What happened between two
-    stretches, and before a first firing, counts with the firing before.
+    """Graph of a function, from the first firing to the last. Changes between two stretches, and
+    before a first firing, count with the firing before.
     """
 
     def __init__(
@@ -232,7 +232,7 @@ class _History(_Table):
         self.graph = graphs[0]
 
     def first(self, node: Apply) -> tuple[Sequence[Variable], Any]:
-        """As the first stretch that knows the node has it."""
+        """Return the inputs and the op of a node in the first stretch that knows it."""
         for one in self.stretches:
             if one is self.stretches[0] and node in one.set_by[0]:
                 return one.set_by[0][node]
@@ -241,7 +241,7 @@ class _History(_Table):
         return node.inputs, node.op
 
     def line(self, fgraph: FunctionGraph, inside: str | None) -> GraphLine:
-        """The line: the first state, and the changes."""
+        """Return the line: the first state, and the changes."""
         whole, begin = self.stretches[0], self.stretches[0].begin
         for node in toposort(begin.outputs, (), begin.inputs):
             self.node(node)
@@ -272,7 +272,7 @@ class _History(_Table):
         return self.whole(fgraph, self.graph, inside, outputs, changes)
 
     def note(self, change: GraphChange, changed: Changes, outputs: Sequence[Variable]) -> None:
-        """Note what was set in a change."""
+        """Record what was set in a change."""
         for node, (inputs, op) in changed.items():
             row = ChangedNode(inputs=[self.variable(v) for v in inputs], op=self.op_text(op))
             change.nodes[str(self.node(node))] = row

@@ -24,9 +24,9 @@ _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*:\s*(\w+)\s*(?:\[(.*)\])?\s*$")
 
 
 class Runnable(NamedTuple):
-    """told: how it is called in the report. file: the name of its code, in tracebacks."""
+    """Program to run. title: its name in the report. file: the name of its code, in tracebacks."""
 
-    told: str
+    title: str
     file: str
     run: Callable[[], Any]
 
@@ -80,7 +80,7 @@ def _code(file: str, text: str, args: list[str], names: dict[str, Any] | None = 
 
 
 def _parsed(text: str) -> CodeType:
-    """The code of a term. Raises `InputError` for what is none, and for functions nobody knows."""
+    """Return the code of a term. Raises `InputError` for other text and unknown functions."""
     import rewrite_engine.tensor as pt
 
     try:

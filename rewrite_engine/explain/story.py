@@ -27,7 +27,7 @@ LOOPS = "loops"  # the phase
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The firings of one rule in one phase, in order, also those in graphs inside ops. kind:
+    """Firings of one rule in one phase, in order, also those in graphs inside ops. kind:
     "rule", "folding", "in place" or "inside" (the graph of an op was rewritten).
     """
 
@@ -49,7 +49,7 @@ class Family:
 
     @property
     def lines(self) -> tuple[tuple[str, int], ...]:
-        """The lines of the user whose terms it changed, in the order of files and lines; of
+        """Lines of the user whose terms it changed, in the order of files and lines; of
         gradients those of what was differentiated.
         """
         found = {
@@ -140,7 +140,7 @@ def _difference(sizes: Sizes, came: Sequence[Any], gone: Sequence[Any]) -> Savin
 
 
 class Sizes:
-    """The shapes of variables at any time between the graph as built and the one rewritten."""
+    """Shapes of variables at any time between the graph as built and the one rewritten."""
 
     def __init__(self, f: FunctionReport) -> None:
         self.memo = f.record.before.memo
@@ -148,14 +148,14 @@ class Sizes:
         self.known: dict[Variable, tuple[int, ...]] = {}
 
     def of(self, v: Variable) -> tuple[int, ...] | None:
-        """The shape of a variable, if it is known."""
+        """Return the shape of a variable, if it is known."""
         found = self.after.get(v) or self.before.get(self.memo.get(v, v)) or self.known.get(v)
         if found is None and None not in (v.type.shape or ()):
             found = v.type.shape
         return found
 
     def cost(self, node: Apply, inputs: Sequence[Variable]) -> tuple[int, int]:
-        """Flops and bytes of a node; 0 where its shapes are not known."""
+        """Return flops and bytes of a node; 0 if its shapes are not known."""
         ins = [self.of(v) for v in inputs]
         if None in ins:
             return 0, 0
@@ -169,7 +169,7 @@ class Sizes:
         return node.op.flops(ins, outs), bytes_moved(node, shapes)
 
     def _made(self, node: Apply, ins: Sequence[Any]) -> Iterator[tuple[int, ...] | None]:
-        """The shapes of the outputs by the op's own rule."""
+        """Yield the shapes of the outputs by the op's own rule."""
         if not isinstance(node.op, TensorOp):
             yield from [None] * len(node.outputs)
             return

@@ -20,12 +20,12 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.printing.formula import formula, type_text
 from rewrite_engine.terms.print import letter, name_of, operator_text, write
 
-DEEP = 5  # levels of a side that are looked at; what is below is a letter
-WIDE = 300  # variables of a side that are looked at
-SHORT = 16  # characters of a term that is not worth a letter
-LONG = 400  # characters of a side
+MAX_LEVELS = 5  # levels of a side that are looked at; what is below is a letter
+MAX_VARIABLES = 300  # variables of a side that are looked at
+SHORT_CHARACTERS = 16  # characters of a term that is not worth a letter
+MAX_SIDE_CHARACTERS = 400  # characters of a side
 BRIEF = 72  # characters of a term that is named in passing
-DEFINED = 160  # characters of what a letter stands for
+MAX_DEFINITION_CHARACTERS = 160  # characters of what a letter stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Change:
 
     @property
     def definitions(self) -> list[str]:
-        """What the letters stand for, `A = x @ w + b`, one by one."""
+        """Definitions of the letters, `A = x @ w + b`."""
         return [f"{name} = {text}" for name, text in self.letters]
 
     def where(self, width: int = BRIEF) -> str:
-        """The definitions in one line, each cut at a width."""
+        """Return the definitions in one line, each cut at a width."""
         return ", ".join(f"{name} = {cut(text, width)}" for name, text in self.letters)
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ def describe_change(old: Variable, new: Variable, taken: Iterable[Any] = ()) -> 
 
 
 def describe_overwrite(node: Apply, new: Apply, taken: Iterable[Any] = ()) -> Change:
-    """What it did that a node was replaced by one that computes the same in place: the term stays,
+    """Describe the exchange of a node for one that computes the same in place: the term stays,
     the memory changes. (The operands of `new` may themselves work in place by now; those of `node`
     are what they were, so that everything has one text.)
     """
@@ -103,12 +103,12 @@ def describe_overwrite(node: Apply, new: Apply, taken: Iterable[Any] = ()) -> Ch
 
 
 def exchanged_for(node: Apply, new: Variable) -> bool:
-    """Whether a call of a graph gave way to one of its arguments, or to a constant."""
+    """Return whether a call of a graph gave way to one of its arguments, or to a constant."""
     return new in node.inputs or isinstance(new, Constant)
 
 
 def describe_inside(node: Apply, taken: Iterable[Any] = ()) -> Change:
-    """What it did that the graph inside an op was rewritten: the term stays."""
+    """Describe the rewriting of the graph inside an op: the term stays."""
     sides = Sides(node.outputs[0], node.outputs[0], taken)
     before = sides.text(node)
     text = f"{before}, with its graph rewritten"
@@ -129,21 +129,21 @@ def describe_graphs(old: Variable, new: Variable, made: Iterable[Apply] = ()) ->
         ("inputs", len(a.inputs), len(b.inputs)),
         ("outputs", len(a.outputs), len(b.outputs)),
     ]
-    told = [f"{m} → {n} {what}" for what, m, n in sizes if m != n]
+    changes = [f"{m} → {n} {what}" for what, m, n in sizes if m != n]
     others = [node.op for node in made if node is not b and isinstance(node.op, HasInnerGraph)]
-    told += [f"{plural(len(op.fgraph), 'node')} moved to {op}" for op in others]
+    changes += [f"{plural(len(op.fgraph), 'node')} moved to {op}" for op in others]
     if str(a.op) == str(b.op):
-        return f"{a.op}: {', '.join(told) or 'other operands'}"
-    return f"{a.op} → {b.op}: {', '.join(told) or 'of the same size'}"
+        return f"{a.op}: {', '.join(changes) or 'other operands'}"
+    return f"{a.op} → {b.op}: {', '.join(changes) or 'of the same size'}"
 
 
 def _top(v: Variable) -> Any:
-    """The node of a variable where it is the only output: it is written out at the top."""
+    """Return the node of a variable if this is its only output: it is written out at the top."""
     return v.owner if v.owner is not None and len(v.owner.outputs) == 1 else v
 
 
 class Sides:
-    """Writes the two sides of a change, and gives letters to what is not written out."""
+    """Writer of both sides of a change; terms that are not written out get letters."""
 
     def __init__(self, old: Variable, new: Variable, taken: Iterable[Any] = ()) -> None:
         below_old, below_new = Counter(below(old)), Counter(below(new))
@@ -161,17 +161,17 @@ class Sides:
         self.seen: list[Apply] = []
 
     def has_letter(self, v: Variable) -> bool:
-        """Whether the text of a variable is a letter (or a name)."""
+        """Return whether the text of a variable is a letter (or a name)."""
         return v in self.hidden and not self._short(v)
 
     def text(self, v: Variable | Apply) -> str:
-        """One side, or a part of it; a node is written out."""
+        """Return one side, or a part of it; a node is written out."""
         if isinstance(v, Apply):
             self.seen.append(v)
-        return write(v, limit=LONG, name=self.name, call=formula)
+        return write(v, limit=MAX_SIDE_CHARACTERS, name=self.name, call=formula)
 
     def name(self, v: Variable) -> str | None:
-        """What a variable is called: nothing if it is written out."""
+        """Return the name of a variable; None if it is written out."""
         known = name_of(v)
         if known is not None or isinstance(v, Constant):
             return known
@@ -183,16 +183,16 @@ class Sides:
         return None
 
     def definitions(self) -> tuple[tuple[str, str], ...]:
-        """What the letters stand for, where they contain each other too."""
+        """Return what the letters stand for; they may contain each other."""
         letters = dict(self.letters)
         return tuple([(name, _with_letters(v, letters)) for v, name in self.letters.items()])
 
     def _short(self, v: Variable) -> bool:
-        return not write(v, limit=SHORT, name=lambda _: None, call=formula).endswith("…")
+        return not write(v, limit=SHORT_CHARACTERS, name=lambda _: None, call=formula).endswith("…")
 
 
 def _with_letters(v: Variable, letters: dict[Variable, str]) -> str:
-    """What a letter stands for. letters: others; inputs without a name get one."""
+    """Return what a letter stands for. letters: others; inputs without a name get one."""
     if v.owner is None and not isinstance(v, Constant):
         return f"an input, {type_text(v.type)}"
 
@@ -204,13 +204,13 @@ def _with_letters(v: Variable, letters: dict[Variable, str]) -> str:
             return letters.setdefault(x, f"?{len(letters) + 1}")
         return letters.get(x, known)
 
-    return write(v, limit=DEFINED, name=name, call=formula)
+    return write(v, limit=MAX_DEFINITION_CHARACTERS, name=name, call=formula)
 
 
 def below(top: Variable) -> Iterator[Variable]:
     """Yield the inputs below a variable, once per use, down to the depth that is looked at."""
     level, seen, count = [top], set[Apply](), 0
-    for _ in range(DEEP):
+    for _ in range(MAX_LEVELS):
         nodes = [v.owner for v in level if v.owner is not None and v.owner not in seen]
         level = []
         for node in dict.fromkeys(nodes):
@@ -218,12 +218,12 @@ def below(top: Variable) -> Iterator[Variable]:
             level.extend(node.inputs)
         yield from level
         count += len(level)
-        if not level or count > WIDE:
+        if not level or count > MAX_VARIABLES:
             return
 
 
 def term_text(v: Variable | Apply, limit: int = BRIEF) -> str:
-    """A variable or node written out, cut at `limit` characters. Inputs without a name, as graphs
+    """Write a variable or node out, cut at `limit` characters. Inputs without a name, as graphs
     inside of ops have, are `?1`, `?2`, …
     """
     if isinstance(v, Apply) and len(v.outputs) == 1:

@@ -30,8 +30,8 @@ from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.strategies import Strategy
 
-DRIVEN = ("inplace", "merge", "inner")  # phases that no rules belong to
-MOST = 12  # nodes that are told about one by one
+DRIVER_PHASES = ("inplace", "merge", "inner")  # phases that no rules belong to
+MAX_NODES = 12  # that are listed one by one
 
 
 # --- derivations ---------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def derivation(record: FunctionRecord, node: Apply) -> Derivation:
 
 
 def _led_to(record: FunctionRecord, nodes: Iterable[Apply]) -> list[RecordedFiring]:
-    """The firings that made some nodes, and what these replaced."""
+    """Return the firings that made some nodes, and what these replaced."""
     found: dict[int, RecordedFiring] = {}
     todo, seen = list(nodes), set[Apply]()
     while todo:
@@ -95,12 +95,12 @@ def _recorded(record: FunctionRecord, node: Apply) -> Apply:
 
 
 def cone(record: FunctionRecord, node: Apply) -> list[RecordedFiring]:
-    """The firings that made a node or anything that it is computed from."""
+    """Return the firings that made a node or anything that it is computed from."""
     return _led_to(record, toposort([node.outputs[0]])) if node in record.after else []
 
 
 def find_nodes(record: FunctionRecord, what: str, before: bool = False) -> list[Apply]:
-    """The nodes of the rewritten graph (before: of the graph as built) that a user means by a name.
+    """Return the nodes of the rewritten graph (before: of the graph as built) with a name.
 
     A letter or name as the formulas call it, an identifier as the tree does, an op, a variable's
     name, an output (its number, or `new w`), a term as the report writes it (`exp(ls)`), or a line
@@ -133,7 +133,7 @@ def find_nodes(record: FunctionRecord, what: str, before: bool = False) -> list[
 
 
 def _of_term(fgraph: FunctionGraph, what: str) -> list[Apply]:
-    """The nodes whose term is written so, spaces aside."""
+    """Return the nodes whose term has this text, spaces aside."""
     plain = re.sub(r"\s", "", what)
     room = 2 * len(plain) + 8  # (what is longer is cut, and another term)
     return [node for node in fgraph.toposort() if re.sub(r"\s", "", term_text(node, room)) == plain]
@@ -188,13 +188,13 @@ def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tup
 
 
 def _op_names(op: Any) -> list[str]:
-    """What an op may be called: as it prints, and without its parameters."""
+    """Return the names of an op: as it prints, and without its parameters."""
     text = str(op)
     return [text, text.partition("{")[0]]
 
 
 def _inside(fgraph: FunctionGraph) -> list[tuple[str, FunctionGraph]]:
-    """The graphs inside the ops of a graph, with what they are called."""
+    """Return the graphs inside the ops of a graph, with their names."""
     return [(f" in {op}", op.fgraph) for op in inner_ops(held(fgraph))]
 
 
@@ -224,9 +224,9 @@ def not_fired(record: FunctionRecord, rule: Rule) -> NotFired:
             for node in fgraph.toposort():
                 if tracks(rule.roots(), node.op):
                     answer = why_not(asked, node.outputs[0], fgraph)
-                    reason = history.told(answer, when, place)
-                    told = WhyNot(rule, node, answer.matches, reason, answer.progress)
-                    result.nodes.append((when + place, told))
+                    reason = history.reason(answer, when, place)
+                    found_here = WhyNot(rule, node, answer.matches, reason, answer.progress)
+                    result.nodes.append((when + place, found_here))
         if len(result.nodes) == found:
             result.general.append(
                 f"the graph {when} has no {_root_names(rule)}, which the rule looks at"
@@ -253,7 +253,7 @@ def _not_in_place(
 
 
 class RuleHistory:
-    """What became of a rule, and of the nodes that it could have matched.
+    """History of a rule, and of the nodes that it could have matched.
 
     obstacles: why it was not tried anywhere, if it was not.
     """
@@ -279,7 +279,7 @@ class RuleHistory:
         self.stays = {memo[v].owner for v in there if v in memo}
 
     def is_its(self, step: RecordedFiring) -> bool:
-        """Whether a firing was the rule's, or that of one direction of an equation, or in a
+        """Return whether a firing was the rule's, or that of one direction of an equation, or in a
         strategy.
         """
         if step.strategy == self.rule.name:
@@ -287,12 +287,12 @@ class RuleHistory:
         return self.rule.name in getattr(step.rule, "names", (step.rule_name,))
 
     def fired(self) -> Iterator[str]:
-        """How often it fired, if it did; that facts have to grant it, if they do."""
+        """Yield how often it fired, and whether facts have to grant it."""
         fired = [step.number for step in self.record.steps if self.is_its(step)]
         if fired:
             often = "once" if len(fired) == 1 else f"{len(fired)} times"
-            more = ", …" if len(fired) > MOST else ""
-            yield f"it fired {often}: {', '.join(f'#{n}' for n in fired[:MOST])}{more}"
+            more = ", …" if len(fired) > MAX_NODES else ""
+            yield f"it fired {often}: {', '.join(f'#{n}' for n in fired[:MAX_NODES])}{more}"
         assumed = self.rule.claim.condition
         proved = self.rule.needs_grant is None and assumed is not None
         if proved and assumed not in self.query.include:
@@ -302,7 +302,7 @@ class RuleHistory:
             )
 
     def _obstacles(self) -> Iterator[str]:
-        """What the mode says against the rule; that no driver has it, or only in a strategy."""
+        """Yield what keeps the mode from trying the rule."""
         rule, query, mode = self.rule, self.query, self.record.mode
         if mode.optimizer is None:
             yield f"the mode {mode!r} rewrites nothing"
@@ -319,7 +319,7 @@ class RuleHistory:
         elif not query.selects(rule.names, needed):
             names = sorted(query.exclude & rule.names) or sorted(query.require - rule.names)
             yield f"the mode leaves it out: {mode!r} ({', '.join(names)})"
-        if rule.phase in DRIVEN and not getattr(rule, "is_driver", False):
+        if rule.phase in DRIVER_PHASES and not getattr(rule, "is_driver", False):
             yield f"the phase {rule.phase!r} is done by a driver of its own, and takes no rules"
         if rule.phase is None:
             yield "it belongs to no phase: only a set of rules that names it uses it"
@@ -329,7 +329,7 @@ class RuleHistory:
             yield f"the mode does not know it: {mode!r}"
 
     def below(self, node: Apply) -> str:
-        """The first thing that changed below a node, nearest to it."""
+        """Return the first change below a node, nearest to it."""
         level = [v.owner for v in node.inputs]
         while level:
             steps = [self.taken[one] for one in level if one in self.taken]
@@ -339,8 +339,8 @@ class RuleHistory:
             level = [v.owner for one in level if one in self.moved for v in one.inputs]
         return ""
 
-    def told(self, answer: WhyNot, graph: str, place: str = "") -> str:
-        """The answer of a node, with what became of it. place: of the graph inside an op."""
+    def reason(self, answer: WhyNot, graph: str, place: str = "") -> str:
+        """Return why a rule did not fire at a node, or that it did. place: of an inner graph."""
         step = self.taken.get(answer.node)
         if step is not None and self.is_its(step):
             return f"it fired here: #{step.number}"
@@ -367,7 +367,7 @@ class RuleHistory:
 
 
 def _used(driver: Any) -> Iterator[Rule]:
-    """The rules of a driver, and of those that it consists of."""
+    """Yield the rules of a driver, and of its parts."""
     drivers = [driver]
     for one in drivers:
         inner = getattr(one, "parts", (getattr(one, "part", None),))

@@ -1,5 +1,5 @@
 """`Mode(linker="native")`: regions of a graph as machine code, by LLVM (llvmlite), and lines of the
-VM between them. docs/native.md lists what is native, and what is not and why.
+VM between them. docs/reference/native.md lists what is native, and what is not and why.
 
 The linker cuts a graph into regions (`partition.py`, with graphs inside ops and formulas of ops
 inlined by `inline.py`); each region is an op (`op.py`) in a graph that the VM then runs. A region

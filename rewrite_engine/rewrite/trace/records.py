@@ -63,7 +63,7 @@ class RuleFields(Line):
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """what one or several firings save per call; negative numbers are costs"""
+    """Saving of one or several firings per call; negative numbers are costs"""
 
     nodes: Annotated[int, "also inside ops"] = 0
     flops: Annotated[int, "floating-point operations"] = 0
@@ -75,7 +75,7 @@ class Saving:
 
 @dataclass(slots=True, kw_only=True)
 class FiringLine(RuleFields):
-    """one application of a rule"""
+    """Application of a rule."""
 
     kind: Literal["firing"] = "firing"
     graph: Annotated[Natural, "which of the graphs that the trace saw, from 1 on"]
@@ -131,7 +131,7 @@ class FiringLine(RuleFields):
 
 @dataclass(slots=True, kw_only=True)
 class AttemptLine(RuleFields):
-    """one try of a rule at a node"""
+    """Try of a rule at a node."""
 
     kind: Literal["attempt"] = "attempt"
     graph: Annotated[Natural, "which of the graphs that the trace saw, from 1 on"]
@@ -160,7 +160,7 @@ class AttemptLine(RuleFields):
 
 @dataclass(slots=True, kw_only=True)
 class RuleCounts:
-    """what a rule did"""
+    """Counts of a rule in a run."""
 
     calls: Annotated[Natural, "nodes at which it was tried"]
     matches: Annotated[Natural, "how often it proposed something"]
@@ -176,7 +176,7 @@ class RuleCounts:
 
 @dataclass(slots=True, kw_only=True)
 class PhaseLine(Line):
-    """one run of a driver"""
+    """Run of a driver."""
 
     kind: Literal["phase"] = "phase"
     phase: Annotated[str, "the driver"]
@@ -196,7 +196,7 @@ class PhaseLine(Line):
 
 @dataclass(slots=True, kw_only=True)
 class OutputVerdict:
-    """how the values of an output compare"""
+    """Comparison of the values of an output."""
 
     name: Annotated[str, "of the output"]
     verdict: Verdict
@@ -207,7 +207,7 @@ class OutputVerdict:
 
 @dataclass(slots=True, kw_only=True)
 class InputFields:
-    """an argument of a function, or a state"""
+    """Argument of a function, or a state."""
 
     name: str
     type: str
@@ -218,7 +218,7 @@ class InputFields:
 
 @dataclass(slots=True, kw_only=True)
 class Assumption:
-    """an assumption that firings rest on"""
+    """Assumption that firings rest on."""
 
     name: str
     granted: Annotated[bool, "by the mode; else facts proved it"]
@@ -228,7 +228,7 @@ class Assumption:
 
 @dataclass(slots=True, kw_only=True)
 class UntrueClaim:
-    """a statement that values contradict"""
+    """Statement that values contradict."""
 
     kind: Annotated[
         Literal["declaration", "claim", "fact", "op"],
@@ -241,8 +241,18 @@ class UntrueClaim:
 
 
 @dataclass(slots=True, kw_only=True)
+class ForgivenDifference:
+    """differences by more than rounding that an excuse forgives"""
+
+    rule: str
+    excuse: Annotated[str, "its name (docs/reference/verdicts.md)"]
+    reason: str
+    firings: Annotated[list[Positive], "their numbers"]
+
+
+@dataclass(slots=True, kw_only=True)
 class ClaimCounts:
-    """whether claims are true of values"""
+    """Outcome of checking claims on values."""
 
     firings: Annotated[Natural, "how many there were"]
     judged: Annotated[Natural, "how many of them had terms with values"]
@@ -252,11 +262,12 @@ class ClaimCounts:
     not_special: Annotated[str | None, "why on none"]
     problem: Annotated[str | None, "why nothing was judged"]
     untrue: list[UntrueClaim]
+    forgiven: list[ForgivenDifference]
 
 
 @dataclass(slots=True, kw_only=True)
 class FunctionLine(Line):
-    """one compiled function, in a report"""
+    """Compiled function, in a report."""
 
     kind: Literal["function"] = "function"
     file: Annotated[str | None, "where it was compiled"]
@@ -315,7 +326,7 @@ class FunctionLine(Line):
 
 @dataclass(slots=True, kw_only=True)
 class VariableRow:
-    """a variable of a graph"""
+    """Variable of a graph."""
 
     text: Annotated[str, "of a root its name or value; of one of several outputs which one"]
     name: str | None
@@ -327,7 +338,7 @@ class VariableRow:
 
 @dataclass(slots=True, kw_only=True)
 class NodeRow:
-    """a node of a graph"""
+    """Node of a graph."""
 
     op: str
     class_: str
@@ -344,7 +355,7 @@ class NodeRow:
 
 @dataclass(slots=True, kw_only=True)
 class ChangedNode:
-    """what a node is after a change"""
+    """Node after a change."""
 
     inputs: Annotated[list[Natural], "numbers of variables"]
     op: str
@@ -352,7 +363,7 @@ class ChangedNode:
 
 @dataclass(slots=True, kw_only=True)
 class GraphChange:
-    """what a firing changed"""
+    """Change by a firing."""
 
     firing: Annotated[Positive, "its number"]
     nodes: Annotated[dict[str, ChangedNode], "numbers of nodes and what they are after it"]
@@ -372,7 +383,7 @@ class GraphChange:
 
 @dataclass(slots=True, kw_only=True)
 class SourceLine:
-    """a line of the user's code"""
+    """Line of the user's code."""
 
     file: str
     line: int
@@ -381,8 +392,8 @@ class SourceLine:
 
 @dataclass(slots=True, kw_only=True)
 class GraphLine(Line):
-    """a graph of a function: all that was ever in it, what it was at first, and what each firing
-    changed
+    """Graph of a function: all that was ever in it, its first state, and what each firing
+    changed.
     """
 
     kind: Literal["graph"] = "graph"
@@ -417,7 +428,7 @@ class GraphLine(Line):
 
 @dataclass(slots=True, kw_only=True)
 class FailedFunction:
-    """a function that failed to compile"""
+    """Function that did not compile."""
 
     name: str
     file: str | None
@@ -427,7 +438,7 @@ class FailedFunction:
 
 @dataclass(slots=True, kw_only=True)
 class ReportLine(Line):
-    """the first line of a report"""
+    """First line of a report."""
 
     kind: Literal["report"] = "report"
     versions: Annotated[dict[str, str], "of the library, of Python and of NumPy"]
@@ -530,7 +541,7 @@ def schema() -> Schema:
 
 def _object(kind: Any) -> Schema:
     properties = {key: _schema_of(_hints(kind)[name]) for name, key in _keys(kind)}
-    text = " ".join((kind.__doc__ or "").split())
+    text = " ".join((kind.__doc__ or "").split()).rstrip(".")
     return {
         "type": "object", "description": text, "properties": properties,
         "required": list(properties), "additionalProperties": False,
