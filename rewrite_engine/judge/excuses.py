@@ -208,6 +208,7 @@ def _is_unknown_complex(e: DifferentElement) -> bool:
 
 VALUES, NOISE, DIGITS, UNKNOWN = "values", "noise", "digits", "unknown truth"
 NOT_EXACT, EXACT, APPROX, STABLE = "refines, approx", "exact", "approx", "rules that stabilise"
+GRANTED = "assumes"
 
 EXCUSES: tuple[Excuse, ...] = (
     Excuse("rounding", "the two differ by rounding", NOT_EXACT, VALUES, _is_rounding),
@@ -225,7 +226,7 @@ EXCUSES: tuple[Excuse, ...] = (
            NOISE, _is_noise, integers=True),
     Excuse("large numbers", "numbers on the way are so large that sums of them overflow", APPROX,
            UNKNOWN, _is_large, True),
-    Excuse("granted", "the user has granted that there are no such values", "assumes", NOISE,
+    Excuse("granted", "the user has granted that there are no such values", GRANTED, NOISE,
            _is_granted, True),
     Excuse("mended", "the left side overflows on the way", NOT_EXACT, UNKNOWN, _is_mended, True),
     Excuse("overflow", "a step of the left side overflows, or underflows to 0", NOT_EXACT, UNKNOWN,
@@ -242,4 +243,6 @@ EXCUSES: tuple[Excuse, ...] = (
 def applies(excuse: Excuse, d: Difference) -> bool:
     """Whether an excuse is for differences of this claim."""
     is_exact = d.claim.kind == "exact"
+    if excuse.claims == GRANTED:
+        return d.sides.granted is not None
     return is_exact if excuse.claims == EXACT else not is_exact
