@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rewrite_engine.errors import plural
-from rewrite_engine.explain.accuracy.report import POOR
 from rewrite_engine.explain.blocks import Block, Heading, Paragraph, Section, TableBlock, TableCell
 from rewrite_engine.explain.layout import TextLayout
 from rewrite_engine.graph.origin import Line
@@ -132,7 +131,7 @@ def _output_row(o: OutputAccuracy) -> tuple[TableCell, ...]:
 
 def _digits(o: OutputAccuracy, low: float, middle: float) -> TableCell:
     """Return the fewest digits of an output, and of half of its elements."""
-    style = "red" if low < POOR * o.full else "yellow" if o.full - low >= 1 else ""
+    style = "red" if o.is_few(low) else "yellow" if o.full - low >= 1 else ""
     simple = abs(low - middle) < SAME_DIGITS or o.known < o.full
     return TableCell(at_least(low, o) + ("" if simple else f" ({middle:.1f})"), style)
 
