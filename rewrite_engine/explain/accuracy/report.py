@@ -62,7 +62,11 @@ class OutputAccuracy:
     @property
     def is_poor(self) -> bool:
         """Return whether the compiled function has lost more than sums of many terms do."""
-        return self.compiled < POOR * self.full
+        return self.is_few(self.compiled)
+
+    def is_few(self, digits: float) -> bool:
+        """Return whether a number of right digits is low."""
+        return digits < POOR * self.full
 
     @property
     def is_as_good_as_inputs(self) -> bool:

@@ -1,13 +1,15 @@
-"""The report of accuracy as text, and the rows of its tables, which `page.py` also shows."""
+"""The report of accuracy as blocks, which `explain/layout.py` prints as text, `page.py` as HTML."""
 
 from __future__ import annotations
 
 import os
-import textwrap
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rewrite_engine.errors import plural
+from rewrite_engine.explain.blocks import Block, Heading, Paragraph, Section, TableBlock, TableCell
+from rewrite_engine.explain.layout import TextLayout
 from rewrite_engine.graph.origin import Line
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     )
 
 WIDTH = 100  # columns
+SAME_DIGITS = 0.05  # digits that are printed alike
 MAX_OUTPUTS = 20  # rows of the table
 MOSTLY = 0.5  # part of an error from which it is the step's own
 SURELY = 0.5  # digits by which the exact value has to be known better
@@ -30,28 +33,27 @@ ADDING = frozenset(
 )
 
 
-class AccuracyTable(NamedTuple):
-    """Table of a report. numbers: how many columns, from the left, hold numbers."""
-
-    heads: list[str]
-    rows: list[list[str]]
-    numbers: int
-
-
 def text(report: AccuracyReport) -> str:
     """Return the report as text."""
-    lines = [heading(report)]
+    lines = TextLayout.plain(WIDTH).text(report_blocks(report)).splitlines()
+    plain = "\n".join([line.rstrip() for line in lines]).strip()
+    return re.sub(r"\n{3,}", "\n\n", plain)
+
+
+def report_blocks(report: AccuracyReport) -> list[Block]:
+    """Return what a report says."""
+    blocks: list[Block] = [Paragraph(heading(report), "bold")]
     if report.outputs:
-        lines += ["", *_laid_out(output_table(report))]
-    lines += _more(len(report.outputs) - MAX_OUTPUTS, "output")
+        blocks.append(output_table(report))
+    if len(report.outputs) > MAX_OUTPUTS:
+        more = plural(len(report.outputs) - MAX_OUTPUTS, "more output")
+        blocks.append(Paragraph(f"… {more}", indent=2))
     for title, losses in sections(report):
-        lines += ["", title, *_laid_out(loss_table(losses))]
-    lines += _told("", [effect_text(one) for one in report.effects])
-    lines += _told("", [possible_text(one) for one in report.possible])
-    lines += _told("", [advice_text(one) for one in report.suggestions])
-    lines += _told("", verdict(report))
-    lines += _told("", [*report.notes, basis(report)])
-    return "\n".join(lines)
+        blocks.append(Section((Heading(title), loss_table(losses)), title=title))
+    said = [*map(effect_text, report.effects), *map(possible_text, report.possible)]
+    said += [*map(advice_text, report.suggestions), *verdict(report)]
+    blocks += [Paragraph(), *[Paragraph(one, "bold", hang=2) for one in said]]
+    return [*blocks, Paragraph(), *[Paragraph(one) for one in (*report.notes, basis(report))]]
 
 
 def heading(report: AccuracyReport) -> str:
@@ -96,9 +98,9 @@ def sections(report: AccuracyReport) -> Iterator[tuple[str, Sequence[DigitLoss]]
     same = [_key(one) for one in report.losses] == [_key(one) for one in report.losses_compiled]
     if report.losses:
         when = ", as written and after rewriting" if same else ", as written"
-        yield f"Steps that lose digits{when}:", report.losses
+        yield f"Steps that lose digits{when}", report.losses
     if report.losses_compiled and not same:
-        yield "Steps that lose digits after rewriting:", report.losses_compiled
+        yield "Steps that lose digits after rewriting", report.losses_compiled
 
 
 def _key(one: DigitLoss) -> tuple[str, str, Line | None]:
@@ -112,21 +114,26 @@ def shown_outputs(report: AccuracyReport) -> Sequence[OutputAccuracy]:
     return sorted(report.outputs, key=lambda o: o.compiled)[:MAX_OUTPUTS]
 
 
-def output_table(report: AccuracyReport) -> AccuracyTable:
+def output_table(report: AccuracyReport) -> TableBlock:
     """Return the table of outputs."""
-    outputs = shown_outputs(report)
-    heads = ["as written", "compiled", "of", "output", "worst element", "compiled", "exact"]
-    return AccuracyTable(heads, [_output_row(o) for o in outputs], 3)
+    numbers = ("as written", "compiled", "of")
+    columns = [*[(title, True) for title in numbers], ("output", False), ("at", False)]
+    columns += [("compiled", False), ("exact", False)]
+    return TableBlock(tuple(columns), tuple(map(_output_row, shown_outputs(report))))
 
 
-def _output_row(o: OutputAccuracy) -> list[str]:
-    digits = [
-        at_least(low, o) + ("" if abs(low - middle) < 0.05 or o.known < o.full else
-                            f" (median {middle:.1f})")
-        for low, middle in ((o.written, o.written_median), (o.compiled, o.compiled_median))
-    ]  # fmt: skip
+def _output_row(o: OutputAccuracy) -> tuple[TableCell, ...]:
     place = f"[{', '.join(map(str, o.index))}]" if o.index else ""
-    return [*digits, f"{o.full:.1f}", o.name, place, o.value, o.true]
+    digits = [_digits(o, o.written, o.written_median), _digits(o, o.compiled, o.compiled_median)]
+    texts = (f"{o.full:.1f}", o.name, place, o.value, o.true)
+    return (*digits, *[TableCell(one) for one in texts])
+
+
+def _digits(o: OutputAccuracy, low: float, middle: float) -> TableCell:
+    """Return the fewest digits of an output, and of half of its elements."""
+    style = "red" if o.is_few(low) else "yellow" if o.full - low >= 1 else ""
+    simple = abs(low - middle) < SAME_DIGITS or o.known < o.full
+    return TableCell(at_least(low, o) + ("" if simple else f" ({middle:.1f})"), style)
 
 
 def at_least(digits: float, o: OutputAccuracy) -> str:
@@ -134,29 +141,23 @@ def at_least(digits: float, o: OutputAccuracy) -> str:
     return f"≥ {digits:.1f}" if o.full > o.known < digits + SURELY else f"{digits:.1f}"
 
 
-def loss_table(losses: Sequence[DigitLoss]) -> AccuracyTable:
+def loss_table(losses: Sequence[DigitLoss]) -> TableBlock:
     """Return the table of steps."""
-    heads = ["lost", "right", "condition", "share", "step", "why", "line"]
-    return AccuracyTable(heads, [_loss_row(one) for one in losses], 4)
+    numbers, texts = ("lost", "right", "condition", "share"), ("step", "why", "line")
+    columns = (*[(title, True) for title in numbers], *[(title, False) for title in texts])
+    return TableBlock(columns, tuple(map(_loss_row, losses)))
 
 
-def _loss_row(one: DigitLoss) -> list[str]:
+def _loss_row(one: DigitLoss) -> tuple[TableCell, ...]:
     condition = "" if one.condition is None else f"{one.condition:.1e}"
     if one.condition is not None and 0.01 <= one.condition < 1e4:
         condition = f"{one.condition:.3g}"
-    share = f"{100 * one.share:.0f} %"
     step = f"{one.step} in {one.inside}" if one.inside else one.step
     if one.rules:
         step += f" (by {', '.join(one.rules)})"
-    return [
-        f"{one.lost:.1f}",
-        f"{one.after:.1f}",
-        condition,
-        share,
-        step,
-        why(one),
-        place(one.line),
-    ]
+    share = f"{100 * one.share:.0f} %"
+    texts = (f"{one.lost:.1f}", f"{one.after:.1f}", condition, share, step, why(one))
+    return (*[TableCell(text) for text in texts], TableCell(place(one.line)))
 
 
 def why(one: DigitLoss) -> str:
@@ -195,28 +196,3 @@ def advice_text(one: Suggestion) -> str:
     where = f" ({place(one.line)})" if one.line else ""
     digits = f"at least {one.digits:.1f}" if one.at_least else f"{one.digits:.1f}"
     return f"Write {one.write} for {one.found}{where}: {digits} digits of {one.output}. {one.why}"
-
-
-def _told(title: str, sentences: Iterator[str] | Sequence[str]) -> list[str]:
-    lines = [title]
-    for one in sentences:
-        lines += textwrap.wrap(one, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return lines if len(lines) > 1 else []
-
-
-def _more(n: int, what: str) -> list[str]:
-    return [f"  … {plural(n, f'more {what}')}"] if n > 0 else []
-
-
-def _laid_out(table: AccuracyTable) -> list[str]:
-    """Return the lines of a table; columns without texts are left out."""
-    rows = [table.heads, *table.rows]
-    used = [k for k in range(len(table.heads)) if any(row[k] for row in table.rows)]
-    widths = {k: max(len(row[k]) for row in rows) for k in used}
-    lines = []
-    for row in rows:
-        cells = [
-            row[k].rjust(widths[k]) if k < table.numbers else row[k].ljust(widths[k]) for k in used
-        ]
-        lines.append(("  " + "  ".join(cells)).rstrip())
-    return lines

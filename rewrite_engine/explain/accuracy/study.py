@@ -53,7 +53,7 @@ SETTLED = 25  # digits in which values of two of these agree
 MORE_DIGITS = all_digits(np.longdouble) - all_digits(np.float64)  # of 80-bit floats
 CONSTANTS = 2  # digits that constants lose when rules compute them in floats
 MAX_LOSSES = 12  # steps that a report lists
-STEP_WIDTH, STEP_LEVELS, STEP_OPERANDS = 44, 4, 4  # of a term: characters, levels, operands
+STEP_WIDTH, STEP_LEVELS, STEP_OPERANDS = 36, 4, 4  # of a term: characters, levels, operands
 
 
 class Graph:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from rewrite_engine.explain.accuracy.advice import ADVICE, FORMS, letters
 from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.xtensor import xtensor
 
+ROOT = Path(__file__).resolve().parents[3]
 x, y = pt.vectors("x y")
 a, b = pt.matrices("a b")
 NEAR = np.array([1.1, 2.3, 5.7])
@@ -77,6 +80,13 @@ def test_the_two_sides_in_words_are_the_terms(name):
         for side in (advice.found, advice.write)
     ]
     np.testing.assert_allclose(*sides, rtol=1e-9)
+
+
+def test_the_page_lists_all_patterns():
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    names = {k: k for k in "xyab"}
+    rows = [f"| `{one.found.format(**names)}` | `{one.write.format(**names)}` |" for one in ADVICE]
+    assert [row for row in rows if row not in page] == []
 
 
 def test_every_pattern_has_an_example():
