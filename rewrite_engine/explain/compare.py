@@ -6,12 +6,13 @@ firing separately.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.errors import AssumptionError
+from rewrite_engine.errors import AssumptionError, BadValueError
 from rewrite_engine.explain.claims import RANDOM, Claims, check_claims
 from rewrite_engine.explain.evaluate import SeenShapes, random_values, run, walk, walk_wide
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
@@ -64,6 +65,11 @@ def check_values(record: FunctionRecord) -> FunctionComparison:
     """Run the graphs of a recorded function, as built and as rewritten, on the inputs of its calls
     or on random ones; compare the values, and check claims, facts and declarations on them.
     """
+    with redirect_stdout(StringIO()):  # (what ops of the user print was printed by the calls)
+        return _check_values(record)
+
+
+def _check_values(record: FunctionRecord) -> FunctionComparison:
     given, check = _inputs(record)
     if not given:
         return check
@@ -103,6 +109,8 @@ def _checked_on(
         check = replace(check, problem=f"the graph as it was built raises {_name(error)}")
     try:
         found = run(record.after, values, record.inputs, record.mode)
+    except BadValueError as error:  # the mode refuses values that both graphs may have
+        return check if check.problem else replace(check, problem=f"the mode raises {_name(error)}")
     except Exception as error:
         broken = Comparison(Agreement.DISAGREE, f"the rewritten graph raises {_name(error)}")
         return check if check.problem else replace(check, outputs=(("all outputs", broken),))

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import BadValueError
 from rewrite_engine.explain.evaluate import walk_wide
 from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.type import generic
 from rewrite_engine.judge.compare import Agreement, compare_values, ulps
+from rewrite_engine.tensor.flow.watch import Print
 from rewrite_engine.tensor.type import TensorType
 
 vector = TensorType("float64", (None,))
@@ -185,3 +187,24 @@ def test_a_wide_reference_of_narrow_graphs() -> None:
     e = np.exp([1.0, 2.0])
     assert value == pytest.approx(2 * e.sum() + e[0] / e.sum(), rel=1e-14)
     assert walk_wide(FunctionGraph([z := pt.dvector()], [z + 1]), [np.ones(2)]) is None
+
+
+def test_a_mode_that_refuses_values_does_not_disagree():
+    x = pt.dvector("x")
+    with recording() as recorder:
+        f = rw.function([x], pt.log(x), mode="NanGuardMode")
+    with pytest.raises(BadValueError):
+        f([-1.0])
+    check = Report(recorder.records).functions[0].check
+    assert check.verdict is Agreement.UNKNOWN
+    assert check.problem.startswith("the mode raises BadValueError: ")
+
+
+def test_ops_that_print_are_quiet_while_values_are_compared(capsys):
+    x = pt.dvector("x")
+    with recording() as recorder:
+        f = rw.function([x], Print("seen")(x) + 1)
+    f([1.0])
+    assert capsys.readouterr().out.count("seen") == 1
+    assert Report(recorder.records).ok
+    assert capsys.readouterr().out == ""
