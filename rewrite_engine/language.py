@@ -129,16 +129,16 @@ class PatternType:
         known = types(lower_pattern(self.pattern))
         if name == "ndim":  # which no dtype changes
             known = islice(known, 1)
-        found = [getattr(type_, name) for type_ in known]
-        if not found:
+        results = [getattr(type_, name) for type_ in known]
+        if not results:
             raise UnknownRankError(
                 f"the rank of {self.pattern} is not known: give its variables sorts that fix one "
                 "(Scalar, Vector, Matrix, Tensor[...]), or write the op with its parameters, such "
                 "as DimShuffle(2, (1, 0))(a)"
             )
-        if any(other != found[0] for other in found):
+        if any(other != results[0] for other in results):
             raise UnknownTypeError(f"the {name} of {self.pattern} is not known in a pattern")
-        return found[0]
+        return results[0]
 
 
 class PatternOperators(TensorOperators):
@@ -383,8 +383,8 @@ def table(
     >>> trig["sin_of_arcsin"].text
     'sin(arcsin(x)) -> x'
     """
-    made = partial(rule, phase=phase)
-    return decorate.table(tag, *rows, rule=made, tags=tags, overlaps=overlaps, **sorts)
+    make = partial(rule, phase=phase)
+    return decorate.table(tag, *rows, rule=make, tags=tags, overlaps=overlaps, **sorts)
 
 
 @overload

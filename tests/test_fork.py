@@ -66,7 +66,7 @@ name = "compile_module"
 """,
     "matcher": """
 from rewrite_engine.match.bytecode import MatcherCache as place
-from rewrite_engine.rules.language import rule
+from rewrite_engine.language import rule
 def compile_one():
     def own(x):
         "They are inverse functions."

@@ -48,7 +48,7 @@ def summary(report: Report) -> list[str]:
     """Return the five lines at the end."""
     loss, train = report.select("loss").functions[0], report.select("train").functions[0]
     rules = [step for step in loss.steps if step.phase == "stabilize"]
-    before, after = train.cost_before.flops, train.cost_after.flops
+    before, after = train.about.flops_before, train.about.flops_after
     slow, fast = microseconds(rw.Mode(optimizer=None)), microseconds(None)
     likely, _ = iris.check_extremes()
     why = " and ".join(step.rule_name.partition("/")[2] for step in rules)

@@ -18,7 +18,8 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
 from rewrite_engine.explain import Report, recording
-from rewrite_engine.explain.show import Printer
+from rewrite_engine.explain.layout import TextLayout
+from rewrite_engine.explain.show import ReportOptions, report_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "pictures" / "report.svg"
@@ -45,7 +46,8 @@ def draw() -> str:
         runpy.run_path(str(ROOT / "docs" / "examples" / "softmax.py"), run_name="__main__")
     console.print(said.getvalue().rstrip())
     console.print()
-    Printer(console).report(Report(recorder.records))
+    layout = TextLayout(console)
+    layout.print(report_blocks(Report(recorder.records), ReportOptions(), layout))
     return console.export_svg(
         title="explain", theme=MONOKAI, code_format=FORMAT, unique_id="report"
     )

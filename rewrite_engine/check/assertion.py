@@ -50,7 +50,8 @@ def assert_rewrites(
     wanted = to if isinstance(to, str) else brief(term if to is None else to, 20)
     steps = [f"    {r.rule_name}: {r.before} → {r.after}" for r in trace]
     told = "\n".join(steps or ["    no rule fired"])
-    assert found == wanted, f"{brief(term, 20)} becomes {found}, not {wanted}\n{told}"
+    if found != wanted:
+        raise AssertionError(f"{brief(term, 20)} becomes {found}, not {wanted}\n{told}")
 
 
 def assert_same_values(
@@ -81,7 +82,8 @@ def assert_same_values(
         for one in values:
             arrays = {v: np.asarray(a, v.type.dtype) for v, a in one.items()}
             verdict = judge_terms(two, arrays)
-            assert not verdict.broken, _text(two, verdict)
+            if verdict.broken:
+                raise AssertionError(_text(two, verdict))
 
 
 def _text(two: BothSides, verdict: Verdict) -> str:
@@ -111,4 +113,5 @@ def assert_keeps_claim(two: BothSides, given: dict[Any, Any]) -> None:
     """Assert that values are as a rule claims: of what `rule_strategies` draws."""
     with np.errstate(all="ignore"):
         verdict = judge_terms(two, given)
-    assert not verdict.broken, _text(two, verdict)
+    if verdict.broken:
+        raise AssertionError(_text(two, verdict))

@@ -44,7 +44,7 @@ from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.replace import substituted
-from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
+from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs, toposort
 from rewrite_engine.judge.difference import BothSides, both_sides
 from rewrite_engine.judge.values import compute_all
 from rewrite_engine.judge.verdict import Broken, Verdict, case_text, judge_terms
@@ -140,6 +140,8 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired | RuleRaisedError]
         graph = None if isinstance(rule, DataRule) else FunctionGraph(None, [term], clone=False)
         try:
             new = sides(rule, term, graph)
+            if new is not None:
+                refuse_overwriting(inputs, new)
         except ShapeError:  # the engine leaves such a term alone
             continue
         except Exception as error:
@@ -147,6 +149,12 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired | RuleRaisedError]
             continue
         if new is not None:
             yield from densely(Fired(both_sides(rule, term, new), inputs, stand_ins))
+
+
+def refuse_overwriting(inputs: Sequence[Any], new: Any) -> None:
+    """Raise the error of a graph whose ops overwrite what others need, or inputs."""
+    if any(node.op.destroy_map for node in toposort([new])):
+        FunctionGraph(list(inputs), [new]).validate()
 
 
 def raised(rule: Any, term: Any, error: Exception) -> RuleRaisedError:

@@ -75,11 +75,13 @@ class FiringBlock:
 
 @dataclass(frozen=True, slots=True)
 class Formulas:
-    """A graph as formulas. lines: the formulas as text; graph: the graph, if it is known."""
+    """A graph as formulas. lines: the formulas as text, after loops as functions. graph: the graph,
+    if it is known.
+    """
 
     lines: tuple[str, ...]
     graph: Any = None
-    full: bool = False
+    has_loops: bool = False
 
 
 @dataclass(frozen=True, slots=True)

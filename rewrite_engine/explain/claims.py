@@ -2,9 +2,8 @@
 declarations of users (`assume`), and the declared properties of ops.
 
 The graph is rewritten again with DebugMode's recorder (`link/debug/record.py`), and each step is
-judged on the same operands (`link/debug/claims.py`), in each call. A finding about a rule is
-compared with a reference of 400 digits (`check/oracle.py`) if mpmath is installed and the term is
-small. On special values, only findings that the reference confirms are reported.
+judged on the same operands (`rewrite_engine/judge/verdict.py`), in each call. On special values,
+a difference is reported only if it is known what is right.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.difference import HAS_DIGITS
 from rewrite_engine.judge.values import NoValue, TermValues, leaves_of
+from rewrite_engine.judge.verdict import Verdict
 from rewrite_engine.link.debug.claims import changed_nodes
 from rewrite_engine.link.debug.contract import Contract, DebugOptions
 from rewrite_engine.link.debug.linker import CallChecks
@@ -87,6 +87,18 @@ class Untrue:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgiven:
+    """Differences by more than rounding that an excuse of `rewrite_engine/judge` forgives. excuse:
+    its name. numbers: of the firings.
+    """
+
+    rule: str
+    excuse: str
+    reason: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claims:
     """Outcome of checking claims. firings: their number; steps: how many were judged; left: why not
     all; calls: in how many calls; special: how often on special values; why_not: why never.
@@ -94,6 +106,7 @@ class Claims:
     """
 
     untrue: tuple[Untrue, ...] = ()
+    forgiven: tuple[Forgiven, ...] = ()
     firings: int = 0
     steps: int = 0
     left: str | None = None
@@ -119,8 +132,9 @@ def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]])
         draws, why_not = [], TOO_LONG
     drawn, _ = checks.several([("special values", x) for x in draws], True, spare)
     told, steps = tuple(checks.told.values()), len(checks.judged)
+    forgiven = tuple([Forgiven(*key, tuple(sorted(n))) for key, n in checks.forgiven.items()])
     left = checks.left if steps < firings else None
-    return Claims(told, firings, steps, left, done, drawn, why_not)
+    return Claims(told, forgiven, firings, steps, left, done, drawn, why_not)
 
 
 def _history(record: FunctionRecord) -> RewriteRecord:
@@ -261,6 +275,7 @@ class FiringChecks(CallChecks):
         self.left: str | None = None  # why not all steps were judged
         self.until = 0.0  # the time at which it stops
         self.told: dict[Any, Untrue] = {}
+        self.forgiven: dict[tuple[str, str, str], set[int]] = {}  # by rule, excuse and reason
         self.found: dict[Any, Untrue] = {}  # on the values that are looked at
         self.basis, self.special = "", False
         run: Any = FiringContract(self)
@@ -368,6 +383,13 @@ class FiringChecks(CallChecks):
         terms = step.before, step.after
         if step.number and all(isinstance(v, Constant) or v in run.values for v in terms):
             self.owner.judged.add(step.number)
+
+    def on_kept(self, step: RewriteStep, verdict: Verdict) -> None:
+        """Note what a call's difference is forgiven for."""
+        owner = self.owner
+        if verdict.is_mended and not owner.special and owner.is_firing(step):
+            key = step.rule_name, verdict.excuse.name, verdict.excuse.reason
+            owner.forgiven.setdefault(key, set()).add(step.number)
 
     # --- what is told ----------------------------------------------------------------------------
 

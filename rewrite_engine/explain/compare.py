@@ -16,7 +16,7 @@ from rewrite_engine.explain.claims import RANDOM, Claims, check_claims
 from rewrite_engine.explain.evaluate import SeenShapes, random_values, run, walk, walk_wide
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.states import bisected
-from rewrite_engine.judge.compare import Comparison, Verdict, compare_values
+from rewrite_engine.judge.compare import Agreement, Comparison, compare_values
 from rewrite_engine.printing.formula import Roots
 
 SECONDS = 5.0  # that are spent on calls after the first
@@ -44,15 +44,15 @@ class FunctionComparison:
     shapes_after: SeenShapes = field(default_factory=SeenShapes)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Agreement:
         """The most remarkable verdict of all outputs."""
-        default = Verdict.UNKNOWN if self.problem else Verdict.IDENTICAL
+        default = Agreement.UNKNOWN if self.problem else Agreement.IDENTICAL
         return max([c.verdict for _, c in self.outputs], default=default)
 
     @property
     def ok(self) -> bool:
         """Whether no values disagree, and all claims and declarations are true."""
-        return self.verdict is not Verdict.DISAGREE and not self.claims.untrue
+        return self.verdict is not Agreement.DISAGREE and not self.claims.untrue
 
     @property
     def ulps(self) -> float | None:
@@ -106,7 +106,7 @@ def _checked_on(
     try:
         found = run(record.after, values, record.inputs, record.mode)
     except Exception as error:
-        broken = Comparison(Verdict.DISAGREE, f"the rewritten graph raises {_name(error)}")
+        broken = Comparison(Agreement.DISAGREE, f"the rewritten graph raises {_name(error)}")
         return check if check.problem else replace(check, outputs=(("all outputs", broken),))
     try:
         walked, shapes, _ = walk(record.after, values)
@@ -141,7 +141,7 @@ def _worst(found: Sequence[FunctionComparison]) -> FunctionComparison:
     outputs: dict[str, Comparison] = {}
     for one in compared:
         for name, new in one.outputs:
-            if one is not found[0] and new.verdict > Verdict.AGREE:
+            if one is not found[0] and new.verdict > Agreement.AGREE:
                 new = replace(new, text=f"{new.text} ({one.worst})")
             old = outputs.get(name)
             if old is None or (new.verdict, new.ulps or 0) > (old.verdict, old.ulps or 0):
@@ -194,11 +194,11 @@ def _compare_outputs(
 
     outputs = tuple(zip(output_names(record), compared(found), strict=True))
     check = replace(check, outputs=outputs)
-    if check.verdict is not Verdict.DISAGREE or walked is None:
+    if check.verdict is not Agreement.DISAGREE or walked is None:
         return check
     again = max([one.verdict for one in compared(walked)])
     blame = "run op by op, the rewritten graph agrees, so the linker is to blame and no rule"
-    if again is Verdict.DISAGREE:
+    if again is Agreement.DISAGREE:
         blame = "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"
         step = bisected(record, values, expected).step
         blame += _suspects(record) if step is None else _suspect(step)

@@ -28,6 +28,7 @@ from rewrite_engine.rewrite.trace.records import (
     ClaimCounts,
     FailedFunction,
     FiringLine,
+    ForgivenDifference,
     FunctionLine,
     InputFields,
     OutputVerdict,
@@ -257,6 +258,9 @@ def _claims(claims: Any) -> ClaimCounts:
         ClaimCounts, claims, judged=claims.steps, not_judged=claims.left,
         not_special=claims.why_not,
         untrue=[filled(UntrueClaim, one, firing=one.number) for one in claims.untrue],
+        forgiven=[
+            filled(ForgivenDifference, one, firings=list(one.numbers)) for one in claims.forgiven
+        ],
     )  # fmt: skip
     return found
 

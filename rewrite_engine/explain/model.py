@@ -14,11 +14,14 @@ from itertools import groupby
 
 from rewrite_engine.errors import InputError
 from rewrite_engine.explain.compare import FunctionComparison, check_values, output_names
+from rewrite_engine.explain.cost import Cost
 from rewrite_engine.explain.lines import firing_lines, function_line, phase_lines
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.snapshot import graph_lines
 from rewrite_engine.explain.story import Family, families
 from rewrite_engine.rewrite.trace.records import FiringLine, FunctionLine, GraphLine, PhaseLine
+
+SIZES = ("nodes", "flops", "bytes")  # estimates, in the names of fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +123,19 @@ class FunctionReport:
         """The function's graph and those inside its ops, with what each firing changed."""
         return tuple(graph_lines(self))
 
-    @cached_property
-    def by_number(self) -> dict[int, FiringLine]:
-        """Firings by their numbers."""
-        return {firing.number: firing for firing in self.firings}
+    @property
+    def cost_before(self) -> Cost:
+        """Estimated cost of the graph as it was built."""
+        return self._cost("before")
+
+    @property
+    def cost_after(self) -> Cost:
+        """Estimated cost of the rewritten graph."""
+        return self._cost("after")
+
+    def _cost(self, when: str) -> Cost:
+        nodes, flops, size = (getattr(self.about, f"{what}_{when}") for what in SIZES)
+        return Cost(nodes, flops, size, self.about.unsized, self.about.uncounted)
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:

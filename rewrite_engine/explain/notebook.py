@@ -109,7 +109,10 @@ def _(block: Formulas, is_open: bool) -> str:
     if block.graph is None:
         return text
     formula = latex(block.graph, MAX_FORMULA_CHARACTERS, MAX_FORMULA_NODES)
-    return scrolled(mathml(formula, annotated=False), short=True) + folded("as code", text)
+    notation = scrolled(mathml(formula, annotated=False), short=True)
+    if block.has_loops:  # a step of many lines is no formula
+        return text + folded("in mathematical notation", notation)
+    return notation + folded("as code", text)
 
 
 @_html.register

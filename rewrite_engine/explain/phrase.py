@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
 
 MAX_UNTRUE = 6  # statements that are not true
+MAX_FORGIVEN = 3  # differences of one kind, and firings of each
 MAX_CHARACTERS = 600  # of one formula
 MIN_FUNCTION_LINES = 3  # of the graph inside an op
 MAX_RULE_NAMES = 8  # in a line on other rules
@@ -424,6 +425,17 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
             late += f"; {left}"
         kept = f"kept by {few}{plural(claims.firings, 'firing')}"
         yield f"claims    {kept}, on {' and '.join(where)}{late}"
+    yield from _forgiven(claims.forgiven)
+
+
+def _forgiven(forgiven: Sequence[Any]) -> Iterator[str]:
+    """Yield why differences by more than rounding count as none."""
+    for one in forgiven[:MAX_FORGIVEN]:
+        numbers = ", ".join([f"#{n}" for n in one.firings[:MAX_FORGIVEN]])
+        more = ", …" if len(one.firings) > MAX_FORGIVEN else ""
+        yield f"forgiven  {numbers}{more} {one.rule}: {one.reason}"
+    if len(forgiven) > MAX_FORGIVEN:
+        yield f"          … {len(forgiven) - MAX_FORGIVEN} more; --json has all"
 
 
 def _strange(f: FunctionReport) -> Iterator[str]:

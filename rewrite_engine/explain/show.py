@@ -332,7 +332,7 @@ def _graph_blocks(
             yield CodeLine(f"… {len(lines) - len(shown)} more lines; --full shows them", indent=2)
         return
     lines = list(graph_lines(f, after, options.full, most - 3, width, loops))
-    yield Formulas(tuple(lines), fgraph, options.full)
+    yield Formulas(tuple(lines), fgraph, bool(loops_of(f, after)))
     if after and any(SECOND in line for line in lines):
         yield Paragraph(SECOND_MEANS, "dim", indent=2)
 

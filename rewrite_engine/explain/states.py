@@ -13,7 +13,7 @@ from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain.evaluate import walk
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.judge.compare import Verdict, compare_values
+from rewrite_engine.judge.compare import Agreement, compare_values
 from rewrite_engine.rewrite.trace.places import Past
 
 
@@ -105,4 +105,4 @@ def apart(graph: FunctionGraph, expected: Sequence[Any], found: Any) -> list[int
         return list(range(len(expected)))
     types = [v.type for v in graph.outputs]
     compared = map(compare_values, types, expected, found)
-    return [i for i, one in enumerate(compared) if one.verdict is Verdict.DISAGREE]
+    return [i for i, one in enumerate(compared) if one.verdict is Agreement.DISAGREE]

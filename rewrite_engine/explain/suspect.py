@@ -13,7 +13,7 @@ from rewrite_engine.explain.evaluate import walk
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.states import Bisection, apart, bisected
-from rewrite_engine.judge.compare import Verdict
+from rewrite_engine.judge.compare import Agreement
 from rewrite_engine.match.rule import Rule
 
 
@@ -40,7 +40,7 @@ class Suspect:
 def suspect(f: FunctionReport) -> Suspect:
     """Find the firing after which values disagree, on the inputs on which they disagree most."""
     record, check = f.record, f.check
-    if check.verdict is not Verdict.DISAGREE:
+    if check.verdict is not Agreement.DISAGREE:
         why = "no values disagree" if check.problem is None else check.problem
         return Suspect(check.worst, Bisection(None), why_none=why)
     values = values_on(record, check.worst)

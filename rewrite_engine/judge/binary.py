@@ -29,7 +29,7 @@ def with_fast_numbers(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fn)
     def fast(*args: Any, **options: Any) -> Any:
-        with gmpy2.context(precision=mp.prec + ROOM):
+        with gmpy2.context(precision=mp.prec + ROOM), np.errstate(invalid="ignore"):
             found = fn(*[_to(a) for a in args], **options)
             return tuple(map(_back, found)) if isinstance(found, tuple) else _back(found)
 

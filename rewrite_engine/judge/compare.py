@@ -2,7 +2,7 @@
 (ulps).
 
 `compare_values` compares the values of two graphs for one output: the second may have repaired what
-the first lost. `explain` uses it for functions, `link/debug` for each step of rewriting.
+the first lost. `explain` and DebugMode use it for whole functions; `verdict.py` judges steps.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-FEW = 64  # ulps that rounding alone explains
+MAX_ROUNDING_ULPS = 64  # that rounding alone explains
 ORDERED = {2: np.int16, 4: np.int32, 8: np.int64}
 
 
-class Verdict(IntEnum):
-    """Outcome of a comparison; the larger, the worse."""
+class Agreement(IntEnum):
+    """How far two values agree; the larger, the worse."""
 
     IDENTICAL = 0
     AGREE = 1
@@ -33,7 +33,7 @@ class Comparison:
     text: the result in words.
     """
 
-    verdict: Verdict
+    verdict: Agreement
     text: str
     ulps: float | None = None
     special: int = 0  # elements that are not finite in both
@@ -69,11 +69,11 @@ def compare_values(type_: Any, expected: Any, found: Any, exact: Any = None) -> 
     """
     if not hasattr(type_, "dtype"):
         same = type_.values_eq_approx(expected, found)
-        return _same() if same else Comparison(Verdict.DISAGREE, f"{expected!r} became {found!r}")
+        return _same() if same else Comparison(Agreement.DISAGREE, f"{expected!r} became {found!r}")
     a, b = np.asarray(expected), np.asarray(found)
     if a.dtype != b.dtype or a.shape != b.shape:
         text = f"{a.dtype} of shape {a.shape} became {b.dtype} of shape {b.shape}"
-        return Comparison(Verdict.DISAGREE, text)
+        return Comparison(Agreement.DISAGREE, text)
     if a.dtype.kind not in "fc" or a.dtype.itemsize // (1 + (a.dtype.kind == "c")) not in ORDERED:
         return _same() if np.array_equal(a, b) else _disagree(a, b, a != b)
     with np.errstate(all="ignore"):
@@ -99,7 +99,7 @@ def _compare_floats(type_: Any, a: Any, b: Any, exact: Any) -> Comparison:
     if repaired.any():
         return _repaired(a, b, repaired, float(np.max(distance)))
     told = _agree(x, y, float(np.max(distance)), int(same_special.sum()), a.size)
-    if (told.ulps or 0) > FEW and (_nearer(a, b, exact) | ~both | (a == b)).all():
+    if (told.ulps or 0) > MAX_ROUNDING_ULPS and (_nearer(a, b, exact) | ~both | (a == b)).all():
         return replace(told, text=f"{told.text}, nearer to what it is in {exact.dtype}")
     return told
 
@@ -117,11 +117,11 @@ def _improved(a: Any, b: Any, exact: Any, where: Any) -> Comparison:
     text = f"improved: {a[at]:.6g} became {b[at]:.6g}, in {exact.dtype} it is {exact[at]:.10g}"
     if a.size > 1:
         text += f", and {int(where.sum())} of {a.size} elements are nearer to that"
-    return Comparison(Verdict.REPAIRED, text, None)
+    return Comparison(Agreement.REPAIRED, text, None)
 
 
 def _same() -> Comparison:
-    return Comparison(Verdict.IDENTICAL, "identical", 0.0)
+    return Comparison(Agreement.IDENTICAL, "identical", 0.0)
 
 
 def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
@@ -132,21 +132,21 @@ def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
         return Comparison(found.verdict, text, found.ulps, special)
     if worst == 0:
         return _same()
-    if worst <= FEW:
-        return Comparison(Verdict.AGREE, f"agree to {ulps_text(worst)}", worst)
+    if worst <= MAX_ROUNDING_ULPS:
+        return Comparison(Agreement.AGREE, f"agree to {ulps_text(worst)}", worst)
     largest, apart = np.abs(x).max(), np.max(np.abs(x - y))
-    if largest and apart <= FEW * np.spacing(largest):
+    if largest and apart <= MAX_ROUNDING_ULPS * np.spacing(largest):
         n = max(1, round(float(apart / np.spacing(largest))))
         text = f"agree to {ulps_text(n)} of the largest element ({largest:.3g})"
-        return Comparison(Verdict.AGREE, text, n)
+        return Comparison(Agreement.AGREE, text, n)
     unit = np.spacing(np.abs(x).dtype.type(1))
-    if largest <= FEW * unit and apart <= FEW * unit:
+    if largest <= MAX_ROUNDING_ULPS * unit and apart <= MAX_ROUNDING_ULPS * unit:
         n = max(1, round(float(apart / unit)))
         text = f"agree to {ulps_text(n)} of 1.0 (they are 0 up to rounding)"
-        return Comparison(Verdict.AGREE, text, n)
+        return Comparison(Agreement.AGREE, text, n)
     relative = float((np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))).max())
     return Comparison(
-        Verdict.AGREE, f"agree to {ulps_text(worst)} (a relative {relative:.1e})", worst
+        Agreement.AGREE, f"agree to {ulps_text(worst)} (a relative {relative:.1e})", worst
     )
 
 
@@ -161,11 +161,11 @@ def _repaired(a: Any, b: Any, where: Any, worst: float) -> Comparison:
     if a.size > 1:
         text += f" in {int(where.sum())} of {a.size} elements"
         text += f", the others agree to {ulps_text(worst)}" if not where.all() else ""
-    return Comparison(Verdict.REPAIRED, text, worst)
+    return Comparison(Agreement.REPAIRED, text, worst)
 
 
 def _disagree(a: Any, b: Any, where: Any) -> Comparison:
     a, b, where = np.atleast_1d(a), np.atleast_1d(b), np.atleast_1d(where)
     at = tuple(int(i) for i in np.argwhere(where)[0])
     place = f" at {at if len(at) > 1 else at[0]}" if a.size > 1 else ""
-    return Comparison(Verdict.DISAGREE, f"{a[at]!s} became {b[at]!s}{place}")
+    return Comparison(Agreement.DISAGREE, f"{a[at]!s} became {b[at]!s}{place}")

@@ -329,7 +329,8 @@ def coarseness(term: Variable, nodes: Any = None) -> float:
     if getattr(term.type, "kind", "?") not in "fc":
         return 1.0
     nodes = toposort([term]) if nodes is None else nodes
-    types = [v.type for n in nodes for v in n.outputs if getattr(v.type, "kind", "?") in "fc"]
+    steps = [v for n in nodes for v in (*n.outputs, *n.inputs) if v.owner is not None]
+    types = [v.type for v in steps if getattr(v.type, "kind", "?") in "fc"]
     found = [float(np.finfo(t.dtype).eps) for t in types]
     own = float(np.finfo(term.type.dtype).eps)
     return max([*found, own]) / own

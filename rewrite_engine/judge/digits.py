@@ -266,8 +266,8 @@ def largest(inputs: Any) -> float:
 
 DIGIT_EXCUSES: tuple[Excuse, ...] = (
     Excuse("nearer", "it is no farther from the true value", NOT_EXACT, DIGITS, each(_is_nearer)),
-    Excuse("true value", "it is the true value, which the left side overflows or loses its digits "
-           "before", NOT_EXACT, DIGITS, each(_is_true)),
+    Excuse("true value", "it is the true value; the left side overflows, or loses digits, on the "
+           "way", NOT_EXACT, DIGITS, each(_is_true)),
     Excuse("few digits", "400 digits are too few for both sides", STABLE, DIGITS,
            each(_has_few_digits)),
     Excuse("no true value", "there is no true value: rounding made a number of it", STABLE, DIGITS,

@@ -1,8 +1,8 @@
 """Excuses: each way in which a difference between the two sides of a step is forgiven, as a row.
 
-`verdict.py` tries the rows in order until no element is left. Those here need values and noise; a
-check of a rule asks the rows of noise only where the true value is not known. The rows that need
-the true value are in `digits.py`. Reports print the reason; `scripts/verdicts_table` lists all rows
+`verdict.py` tries the rows by their evidence (`STRICT_ORDER`, `LENIENT_ORDER`) until no element is
+left. Those here need values, noise, or that no true value is known; those that need the true value
+are in `digits.py`. Reports print the reason; `scripts/verdicts_table` lists all rows
 in `docs/reference/verdicts.md`.
 """
 

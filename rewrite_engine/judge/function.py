@@ -127,7 +127,8 @@ FUNCTIONS: dict[str, Any] = {
     "imag": real(lambda x: mp.im(x)),
     "conj": real(lambda x: mp.conj(x)),
     "angle": real(lambda x: mp.arg(x)),
-    "complex": real(lambda x, y: mp.mpc(x, y)),
+    "complex": np.frompyfunc(mp.mpc, 2, 1),
+    "complex_from_polar": np.frompyfunc(lambda r, t: r * mp.expj(t), 2, 1),
     "erfcx": real(_scaled_erfc),
     "erfinv": real(_inverse_erf),
     "erfcinv": real(_inverse_erfc),
@@ -192,6 +193,4 @@ def value_of(name: str, inputs: Sequence[Any]) -> Any:
     """Return a function's values for arrays of exact numbers. Raises `KeyError`."""
     if name in IGNORES_NAN:
         return np.frompyfunc(IGNORES_NAN[name], 2, 1)(*inputs)
-    if name == "complex_from_polar":
-        return np.frompyfunc(lambda r, t: r * mp.expj(t), 2, 1)(*inputs)
     return FUNCTIONS[name](*inputs)

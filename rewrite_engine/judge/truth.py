@@ -40,6 +40,8 @@ def results(node: Apply, inputs: Sequence[Any], found: Sequence[Any] = ()) -> li
     """Return the exact outputs of a node. found: its computed results, which show a choice that an
     op leaves open. Raises `NotKnown`.
     """
+    if not all(isinstance(a, np.ndarray) for a in inputs):
+        raise NotKnown  # (generators, sparse matrices)
     own = next((fn for cls, fn in OWN.items() if isinstance(node.op, cls)), None)
     if own is None and getattr(node.op, "must_view_map", None) == {0: 0}:
         own = _filled

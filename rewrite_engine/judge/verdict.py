@@ -1,5 +1,5 @@
 """Whether values keep a claim (`rewrite_engine/match/claim.py`): the one place that says it, for
-`check`, DebugMode, `explain` and the fuzzer.
+`check`, DebugMode and `explain`. (The fuzzer asks about whole graphs: `whole_excuses.py`.)
 
 `judge` compares the values of both sides of a step; `judge_terms` computes them first. A difference
 is forgiven by the rows of `excuses.py`; what no row forgives breaks the claim.
@@ -297,6 +297,6 @@ def case_text(sides: BothSides, verdict: Verdict) -> str:
     lines += [f"    {v} {v.type} = {np.asarray(a).tolist()}" for v, a in given.items()]
     values = (verdict.left, verdict.right, verdict.true, verdict.at)
     named = zip(("left", "right", "truth", "at"), values, strict=True)
-    shown = [(name, value) for name, value in named if verdict.left is not None]
+    shown = [(name, value) for name, value in named if value is not None]
     lines += [f"    {name}: {value}" for name, value in shown]
     return "\n".join(lines)

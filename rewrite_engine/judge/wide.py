@@ -72,8 +72,10 @@ def widened(a: Any) -> Any:
     """Return exact numbers as 80-bit floats (integers and booleans unchanged)."""
     if a.dtype != object:
         return a
-    high = np.asarray(np.frompyfunc(float, 1, 1)(a), np.float64)
-    low = np.frompyfunc(lambda x, h: float(x - h) if x - x == 0 == h - h else 0.0, 2, 1)(a, high)
+    rest = np.frompyfunc(lambda x, h: float(x - h) if x - x == 0 == h - h else 0.0, 2, 1)
+    with np.errstate(invalid="ignore"):
+        high = np.asarray(np.frompyfunc(float, 1, 1)(a), np.float64)
+        low = rest(a, high)
     return high.astype(WIDE) + np.asarray(low, np.float64).astype(WIDE)
 
 
@@ -82,7 +84,8 @@ def as_exact(a: Any) -> Any:
     with np.errstate(all="ignore"):
         high = a.astype(np.float64)
         low = np.where(np.isfinite(high), a - high.astype(WIDE), 0).astype(np.float64)
-    return np.asarray(np.frompyfunc(lambda h, r: mpf(float(h)) + float(r), 2, 1)(high, low), object)
+        found = np.frompyfunc(lambda h, r: mpf(float(h)) + float(r), 2, 1)(high, low)
+    return np.asarray(found, object)
 
 
 def results(node: Apply, inputs: Sequence[Any]) -> list[Any]:

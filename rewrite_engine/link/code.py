@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Block:
+class Chunk:
     """Consecutive lines. about: for each line the node's position and the names of its inputs
-    there. reads, takes, leaves: the arguments it reads, the registers from earlier blocks that it
-    reads, and the registers it leaves to later ones. A block lists only those that it uses, not all
-    that are alive, so that the text of many blocks grows with the graph.
+    there. reads, takes, leaves: the arguments it reads, the registers from earlier chunks that it
+    reads, and the registers it leaves to later ones. A chunk lists only those that it uses, not all
+    that are alive, so that the text of many chunks grows with the graph.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Block:
 class Body:
     """Text that computes the outputs of a graph.
 
-    blocks: its lines, in parts if there are many. given: the names of the inputs; place: the names
+    chunks: its lines, in parts if there are many. given: the names of the inputs; place: the names
     of the variables alive at this point. form: for 0-d values "array", or the form that may be a
     NumPy scalar. opening, closing: lines before and after. carried: names that all parts see.
     warns: whether floating-point flags may be set.
@@ -58,8 +58,8 @@ class Body:
         self.free: dict[str, None] = {}  # registers nobody uses, the latest last
         self.registers: set[str] = set()
         self.arguments = frozenset(places.values())
-        self.left: set[str] = set()  # registers that blocks left and none has taken yet
-        self.blocks = [Block()]
+        self.left: set[str] = set()  # registers that chunks left and none has taken yet
+        self.chunks = [Chunk()]
 
     def register(self) -> str:
         """Return an unused register."""

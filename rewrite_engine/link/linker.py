@@ -109,19 +109,19 @@ class Linker:
         """
         return self.link(whole(op), trust=True)
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Code:
-        """Prepare the graph, for linkers that write text of their own. lent: the inputs whose
+    def code(self, fgraph: FunctionGraph, borrowed: Collection[Variable]) -> Code:
+        """Prepare the graph, for linkers that write text of their own. borrowed: the inputs whose
         memory results may share.
         """
-        return Compiled(fgraph, lent, self.compile(fgraph))
+        return Compiled(fgraph, borrowed, self.compile(fgraph))
 
     def link(self, program: Program, *, trust: bool = False) -> Linked:
         """Return the function of a program. trust: arguments are of the right types, and are not
         checked.
         """
         sources = zip(program.fgraph.inputs, program.inputs, strict=True)
-        lent = {v for v, source in sources if isinstance(source, Cell) or source.borrow}
-        return Shell(program, self.code(program.fgraph, lent), trust).link()
+        borrowed = {v for v, source in sources if isinstance(source, Cell) or source.borrow}
+        return Shell(program, self.code(program.fgraph, borrowed), trust).link()
 
 
 def bodies(op: Any) -> dict[Linker, Linked]:
@@ -144,22 +144,25 @@ class Compiled(Code):
     """Graph that a Python function computes."""
 
     def __init__(
-        self, fgraph: FunctionGraph, lent: Collection[Variable], run: Callable[..., Sequence[Any]]
+        self,
+        fgraph: FunctionGraph,
+        borrowed: Collection[Variable],
+        run: Callable[..., Sequence[Any]],
     ) -> None:
-        super().__init__(fgraph.inputs, fgraph.outputs, Storages(schedule(fgraph), lent))
+        super().__init__(fgraph.inputs, fgraph.outputs, Storages(schedule(fgraph), borrowed))
         self.run = run
 
     def body(self, names: Names, places: dict[Variable, str], large: bool) -> Body:
         body = Body(names, places)
         body.warns = True
-        block = body.blocks[0]
+        chunk = body.chunks[0]
         registers = [body.register() for _ in self.outputs]
         body.place.update(zip(self.outputs, registers, strict=True))
         body.form.update((v, "any") for v in self.outputs)
         if registers:
             given = ", ".join([places[v] for v in self.inputs])
-            block.lines.append(f"{', '.join(registers)}, = {names.add(self.run, 'run')}({given})")
-            block.about.append(None)
+            chunk.lines.append(f"{', '.join(registers)}, = {names.add(self.run, 'run')}({given})")
+            chunk.about.append(None)
         return body
 
 

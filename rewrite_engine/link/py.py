@@ -90,8 +90,8 @@ def _by_rule(node: Apply, op: TensorOp, run: Callable[..., Any]) -> Callable[...
         for i, (result, shape) in enumerate(zip(results, expected, strict=True)):
             pairs = zip(np.shape(result), shape, strict=False)
             if any(n is not None and k != n for k, n in pairs):
-                told = f"by its shape rule it has {shape}".replace("None", "?")
-                op.fail(node, f"output {i} has shape {np.shape(result)}; {told}")
+                reason = f"by its shape rule it has {shape}".replace("None", "?")
+                op.fail(node, f"output {i} has shape {np.shape(result)}; {reason}")
         return found
 
     return held

@@ -21,7 +21,7 @@ from rewrite_engine.fork import free_after_fork
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.link.arguments import accept, own, refusal, unknown_argument
-from rewrite_engine.link.code import Block, Code
+from rewrite_engine.link.code import Chunk, Code
 from rewrite_engine.link.failure import ErrorReporter
 from rewrite_engine.link.names import Names, identifier, parameter_names
 from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program
@@ -92,9 +92,9 @@ class Shell:
 
     def write(self) -> tuple[FunctionType, str]:
         """Compile everything; return the function and its text."""
-        for k, block in enumerate(self.body.blocks):
-            if len(self.body.blocks) > 1:
-                self._part(k, block)
+        for k, chunk in enumerate(self.body.chunks):
+            if len(self.body.chunks) > 1:
+                self._part(k, chunk)
         call = self._function()
         text = self.text.since(0)
         publish(self.filename, text, call)
@@ -106,31 +106,31 @@ class Shell:
         start = len(self.text.lines)
         self._header()
         self._main(prologue, epilogue, last)
-        call = self._defined(start)
+        call = self._define(start)
         call.__defaults__ = None if self.large else (MISSING,) * len(self.parameters)
         call.__doc__ = f"Generated for the function {self.program.name!r}."
         return call
 
-    def _defined(self, start: int) -> FunctionType:
+    def _define(self, start: int) -> FunctionType:
         """Return the function whose text begins at a line."""
         return define(self.text.since(start), start + 1, self.filename, self.names.globals)
 
     # --- parts --------------------------------------------------------------------------------
 
-    def _part(self, k: int, block: Block) -> None:
+    def _part(self, k: int, chunk: Chunk) -> None:
         """Write and compile one part: it takes its inputs out of a dict, so that nothing else holds
         them, and leaves there what others will use.
         """
         text, start = self.text, len(self.text.lines)
-        text.add([f"def {self._part_name(k)}(_live{self._carried()}):"], 0)
-        text.add([f"{name} = _live[{name!r}]" for name in block.reads], 1)
-        text.add([f"{name} = _live.pop({name!r})" for name in block.takes], 1)
-        text.add(block.lines, 1, block.about)
-        text.add([f"_live[{name!r}] = {name}" for name in block.leaves], 1)
+        text.add([f"def {self._part_name(k)}(_live{self._carried_names()}):"], 0)
+        text.add([f"{name} = _live[{name!r}]" for name in chunk.reads], 1)
+        text.add([f"{name} = _live.pop({name!r})" for name in chunk.takes], 1)
+        text.add(chunk.lines, 1, chunk.about)
+        text.add([f"_live[{name!r}] = {name}" for name in chunk.leaves], 1)
         text.add(["", ""], 0)
-        self.names.globals[self._part_name(k)] = self._defined(start)
+        self.names.globals[self._part_name(k)] = self._define(start)
 
-    def _carried(self) -> str:
+    def _carried_names(self) -> str:
         """Return the names that parts see, as the end of a list."""
         return "".join([f", {name}" for name in self.body.carried])
 
@@ -164,7 +164,7 @@ class Shell:
             f"{self.places[v]} = {names.add(c, (c.name or 'state') + '_cell')}.value"
             for v, c in cells
         ]
-        text.add(self._locked(reads), 1)
+        text.add(self._lock_lines(reads), 1)
         text.add(self._own(arguments), 1)
         text.add(self._guard(), 1)
 
@@ -211,7 +211,7 @@ class Shell:
     def _main(self, prologue: list[str], epilogue: list[str], last: str) -> None:
         """Write the body, and the code after it."""
         text, add = self.text, self.names.add
-        runs = bool(self.body.blocks[0].lines or prologue)
+        runs = bool(self.body.chunks[0].lines or prologue)
         quiet = self.body.warns and runs
         text.add(self.body.opening, 1)
         if quiet:
@@ -228,21 +228,21 @@ class Shell:
         if quiet:
             text.add([f"{add(leave, 'leave')}(_token)"], 1)
         text.add(self.body.closing, 1)
-        text.add(self._locked(epilogue), 1)
+        text.add(self._lock_lines(epilogue), 1)
         text.add([f"return {last}"], 1)
 
     def _steps(self, depth: int = 2) -> None:
-        blocks = self.body.blocks
-        if len(blocks) == 1:
-            self.text.add(blocks[0].lines, depth, blocks[0].about)
+        chunks = self.body.chunks
+        if len(chunks) == 1:
+            self.text.add(chunks[0].lines, depth, chunks[0].about)
             return
         arguments = sorted(self.body.arguments)
         lines = [f"_live = {{{', '.join([f'{a!r}: {a}' for a in arguments])}}}"]
-        lines += [f"{self._part_name(k)}(_live{self._carried()})" for k in range(len(blocks))]
+        lines += [f"{self._part_name(k)}(_live{self._carried_names()})" for k in range(len(chunks))]
         lines += [f"{r} = _live.pop({r!r})" for r in sorted(self.body.left)]
         self.text.add(lines, depth)
 
-    def _locked(self, lines: list[str]) -> list[str]:
+    def _lock_lines(self, lines: list[str]) -> list[str]:
         """Return statements that must happen together: without a call in between nothing interrupts
         them, unless there is no global interpreter lock.
         """
@@ -268,12 +268,12 @@ class Shell:
                 given[id(storage)] = True
             name = self.names.add(cell, (cell.name or "state") + "_cell")
             epilogue.append(f"{name}.value = {value}")
-        destroyed = self.code.storages.destroyed() if self.code.storages.lent else set[int]()
+        destroyed = self.code.storages.destroyed() if self.code.storages.borrowed else set[int]()
         results = []
         for i in range(program.n_results):
             alone = self._may_leave(outputs[i], i in program.borrowed, given, destroyed)
             results.append(self._place(outputs[i], alone, prologue))
-        return prologue, epilogue, self._packed(results)
+        return prologue, epilogue, self._pack(results)
 
     def _may_leave(
         self, v: Variable, borrowed: bool, given: dict[int, bool], destroyed: set[int]
@@ -283,15 +283,15 @@ class Shell:
         others may see them.
         """
         storage = self.code.storages.of(v)
-        taken = storage.lent and id(storage) in destroyed  # the caller gave it away
-        free = storage.ours or taken or (storage.lent and borrowed)
+        donated = storage.borrowed and id(storage) in destroyed  # the caller gave it away
+        free = storage.ours or donated or (storage.borrowed and borrowed)
         if id(storage) in given:
             return free and borrowed and given[id(storage)]
         if free:
             given[id(storage)] = borrowed
         return free
 
-    def _packed(self, results: list[str]) -> str:
+    def _pack(self, results: list[str]) -> str:
         packing = self.program.packing
         if packing == "none":
             return "None"

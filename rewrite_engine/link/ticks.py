@@ -126,12 +126,12 @@ class Ticks:
         self.given, self.made = body.given, body.made
         body.opening = [*body.opening, f"_tick = {body.names.add(self.begin, 'begin')}()"]
         body.carried = (*body.carried, "_tick")
-        for block in body.blocks:
-            if not block.lines:
+        for chunk in body.chunks:
+            if not chunk.lines:
                 continue
             lines: list[str] = ["_tick()"]
             about: list[Any] = [None]
-            pairs = zip(block.lines, block.about, strict=True)
+            pairs = zip(chunk.lines, chunk.about, strict=True)
             for i, group in groupby(pairs, key=lambda pair: pair[1] and pair[1][0]):
                 own, what = zip(*group, strict=True)
                 lines += own
@@ -140,4 +140,4 @@ class Ticks:
                     space = " " * (len(own[0]) - len(own[0].lstrip()))
                     lines.append(f"{space}_tick({i})")
                     about.append(None)
-            block.lines, block.about = lines, about
+            chunk.lines, chunk.about = lines, about

@@ -16,7 +16,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.plan import schedule
 from rewrite_engine.link.py import PyLinker
 
-BIG = 1e10
+MAX_MAGNITUDE = 1e10
 MAX_SHOWN = 3  # elements of each kind that an error lists
 
 
@@ -51,7 +51,7 @@ class NanGuardLinker(PyLinker):
         if elements.dtype.kind not in "fc" or not elements.size:
             return
         kinds = ((self.nan, "NaN", np.isnan), (self.inf, "an infinity", np.isinf),
-                 (self.big, f"a number beyond {BIG:g}", _is_big))  # fmt: skip
+                 (self.big, f"a number beyond {MAX_MAGNITUDE:g}", _is_big))  # fmt: skip
         with np.errstate(all="ignore"):
             masks = {kind: test(elements) for on, kind, test in kinds if on}
         found = {kind: mask for kind, mask in masks.items() if np.any(mask)}
@@ -74,7 +74,7 @@ class NanGuardLinker(PyLinker):
 
 
 def _is_big(value: Any) -> Any:
-    return np.isfinite(value) & (abs(value) > BIG)
+    return np.isfinite(value) & (abs(value) > MAX_MAGNITUDE)
 
 
 def _listed(elements: Any, mask: Any, places: Any) -> str:

@@ -80,10 +80,10 @@ def build(
         op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
     if applied is not None:
         return applied(pattern, op, args)
-    made = apply_weak(op, args)
-    if isinstance(made, list | tuple) and pattern.index is None:
-        raise SeveralOutputsError(UNDECLARED.format(op, len(made), type(op).__name__))
-    return output_of(made, pattern.index)
+    new = apply_weak(op, args)
+    if isinstance(new, list | tuple) and pattern.index is None:
+        raise SeveralOutputsError(UNDECLARED.format(op, len(new), type(op).__name__))
+    return output_of(new, pattern.index)
 
 
 def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
@@ -164,16 +164,16 @@ def write_right(to: RuleEmitter) -> None:
 
 def term_source(to: RuleEmitter, right: Any, index: int | None) -> str:
     """Return an expression that builds the replacement of an output."""
-    made = build_source(to, right)
+    source = build_source(to, right)
     weak = isinstance(right, Literal) or needs_weak(right)
-    return f"{to.constant(as_term)}(node, {made}, {index})" if weak else made
+    return f"{to.constant(as_term)}(node, {source}, {index})" if weak else source
 
 
 def build_source(to: RuleEmitter, pattern: Any, one: bool = True) -> str:
     """Return an expression that builds the term. one: of an op with one output."""
     if isinstance(pattern, OpNode) and pattern.index is not None:
-        made = build_source(to, pattern.output(None), one=False)
-        return f"{to.constant(output_of)}({made}, {pattern.index})"
+        source = build_source(to, pattern.output(None), one=False)
+        return f"{to.constant(output_of)}({source}, {pattern.index})"
     if isinstance(pattern, Hole):
         return f"*{to.bound[pattern.name]}" if pattern.rest else to.bound[pattern.name]
     if isinstance(pattern, Literal):
@@ -232,13 +232,13 @@ def consumer(left: OpNode) -> Consumer:
     It is called at every firing, so the most common shape of left sides has one of its own. Where
     operands may have any order, those with an op that the pattern requires count as consumed.
     """
-    found = [(p, depth) for p, depth in subpatterns(left) if depth and isinstance(p, OpNode)]
-    if not found:
+    results = [(p, depth) for p, depth in subpatterns(left) if depth and isinstance(p, OpNode)]
+    if not results:
         return plainly
     inner = [i for i, a in enumerate(left.args) if isinstance(a, OpNode)]
-    if len(found) == len(inner) == 1 and not (is_ac(left) or left.swaps or left.rests):
+    if len(results) == len(inner) == 1 and not (is_ac(left) or left.swaps or left.rests):
         return _consume_one(inner[0])
-    return _consume_any(frozenset([p.head for p, _ in found]), max(depth for _, depth in found))
+    return _consume_any(frozenset([p.head for p, _ in results]), max(depth for _, depth in results))
 
 
 def _consume_one(i: int) -> Consumer:
@@ -263,7 +263,7 @@ def _consume_any(heads: frozenset[Any], depth: int) -> Consumer:
     """
 
     def consumed(node: Apply, was: Origin | None, rule: Any) -> Origin:
-        found: list[Any] = [*plainly(node, was, rule)]  # type: ignore[misc]
+        results: list[Any] = [*plainly(node, was, rule)]  # type: ignore[misc]
         level = [node]
         for _ in range(depth):
             below: list[Apply] = []
@@ -271,8 +271,8 @@ def _consume_any(heads: frozenset[Any], depth: int) -> Consumer:
                 for v in parent.inputs:
                     if v.head in heads or type(v.head) in heads:
                         below.append(v.owner)
-                        found.append(v.owner.origin)
+                        results.append(v.owner.origin)
             level = below
-        return tuple(found)
+        return tuple(results)
 
     return consumed

@@ -3,8 +3,8 @@
 
 Whatever its claim, a rule must preserve dtype, shape and errors: if the left side raises an error
 (shapes that do not fit), so does the right side, unless the condition is "shape_unsafe". A NaN in
-an input that the left side propagates is never lost. `check/oracle.py` checks rules against their
-claims.
+an input that the left side propagates is never lost. `rewrite_engine/judge/verdict.py` checks
+values against claims.
 """
 
 from __future__ import annotations

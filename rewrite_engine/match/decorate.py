@@ -55,7 +55,7 @@ def table(
     overlaps: of each rule. sorts: of the variables, by their names. Raises `PatternError` for a row
     of another form, and for a sort of a variable that no row has.
     """
-    made, more = [], {tags} if isinstance(tags, str) else set(tags)
+    rules, more = [], {tags} if isinstance(tags, str) else set(tags)
     known: set[str] = set()
     for row in rows:
         if len(row) not in (4, 5) or not str(row[0]).isidentifier() or not callable(row[1]):
@@ -71,11 +71,11 @@ def table(
         names = names_of(fn)
         known |= set(names)
         fn.__annotations__ = {v: sort for v, sort in sorts.items() if v in names}
-        made.append(rule(fn, claim=claim, tags={tag, *more}, overlaps=overlaps))
+        rules.append(rule(fn, claim=claim, tags={tag, *more}, overlaps=overlaps))
     if not known >= sorts.keys():
         unused = ", ".join(sorted(sorts.keys() - known))
         raise PatternError(f"table {tag!r}: no row has a variable {unused}")
-    return Table([rule for rule in made if rule is not None])  # (see `collected`)
+    return Table([rule for rule in rules if rule is not None])  # (see `collected`)
 
 
 def node_rewriter(

@@ -68,9 +68,9 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
     ops = (left.op, *left.op.undone_by) if wanted else ()
     if node.op not in ops or not may_regroup(exact, whole):
         return
-    found = _collect_leaves(fgraph, node, ops)
-    added = [(path, v) for path, v, sign in found if sign > 0]
-    taken = [(path, v) for path, v, sign in found if sign < 0]
+    result = _collect_leaves(fgraph, node, ops)
+    added = [(path, v) for path, v, sign in result if sign > 0]
+    taken = [(path, v) for path, v, sign in result if sign < 0]
     pairs = (
         (p, q, part)
         for part in wanted
@@ -90,7 +90,7 @@ def _collect_leaves(
 ) -> list[tuple[Path, Any, int]]:
     """Return the operands of a nest of sums and differences, with their places and signs."""
     type_, room = node.outputs[0].type, MAX_OPENED_NODES
-    found: list[tuple[Path, Any, int]] = []
+    results: list[tuple[Path, Any, int]] = []
     todo: list[tuple[Path, Apply, int]] = [((), node, 1)]
     for path, inner, sign in todo:
         for i, v in enumerate(inner.inputs):
@@ -99,8 +99,8 @@ def _collect_leaves(
                 room -= 1
                 todo.append(((*path, i), v.owner, own))
             else:
-                found.append(((*path, i), v, own))
-    return found
+                results.append(((*path, i), v, own))
+    return results
 
 
 def _make_view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path) -> View:
@@ -127,10 +127,12 @@ def _leave_out(node: Apply, ops: tuple[Any, ...], path: Path, changes: dict[Path
     if not any(place[: len(path)] == path for place in changes):
         return v
     inner = v.owner
-    kept = [_leave_out(node, ops, (*path, i), changes) for i in range(len(inner.inputs))]
-    terms = [x for x in kept if x is not None]
-    if not terms or (inner.op is not ops[0] and kept[0] is not None and len(terms) < len(kept)):
+    operands = [_leave_out(node, ops, (*path, i), changes) for i in range(len(inner.inputs))]
+    terms = [x for x in operands if x is not None]
+    if not terms or (
+        inner.op is not ops[0] and operands[0] is not None and len(terms) < len(operands)
+    ):
         return terms[0] if terms else None
-    if len(terms) == len(kept):
+    if len(terms) == len(operands):
         return inner.op(*terms)
     return joined(ops[0], terms) if inner.op is ops[0] else ops[2](*terms)

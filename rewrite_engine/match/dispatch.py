@@ -35,7 +35,7 @@ Candidates = tuple[Rule, ...]
 T = TypeVar("T")
 
 
-def kept(table: dict[Any, T], key: Any, found: T) -> T:
+def store(table: dict[Any, T], key: Any, found: T) -> T:
     """Store an entry in a table, which is cleared when it is full; return the entry."""
     if len(table) >= MAX_CACHED_KEYS:
         table.clear()
@@ -56,14 +56,14 @@ class Below:
     def get(self, inputs: tuple[Any, ...]) -> Found:
         """Return the rules that may match the inputs."""
         key = self.key(inputs)
-        found = self.table.get(key)
-        return self.fill(key, inputs) if found is None else found
+        result = self.table.get(key)
+        return self.fill(key, inputs) if result is None else result
 
     def fill(self, key: Any, inputs: tuple[Any, ...]) -> Found:
         """Find the candidates for a new key."""
         seen = self.seen(inputs)
         rules = [r for r in self.index.pick(seen) if r.fits(seen)]
-        return kept(self.table, key, narrowed(rules, self.level))
+        return store(self.table, key, narrowed(rules, self.level))
 
     def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
         """Return the outlines of inputs, as far as the key distinguishes them."""
@@ -112,8 +112,8 @@ class ByNumber(ByNumbers):
             key = constant.element
         if key not in self.wanted:
             key = None
-        found = self.table.get(key)
-        return self.fill(key, inputs) if found is None else found
+        result = self.table.get(key)
+        return self.fill(key, inputs) if result is None else result
 
 
 Found = Candidates | Below
@@ -152,27 +152,27 @@ class Dispatch:
         """Indices of the rules for an op, a class, or a predicate; None: of rules for other ops,
         too.
         """
-        found: dict[Any, list[int]] = {}
+        results: dict[Any, list[int]] = {}
         for i, rule in enumerate(self.rules):
             roots = rule.roots()
             if roots is None or not all([isinstance(root, ROOTS) for root in roots]):
                 roots = (None,)
             for root in roots:
-                found.setdefault(root, []).append(i)
-        return found
+                results.setdefault(root, []).append(i)
+        return results
 
     def rules_for(self, op: Any) -> RuleIndex:
         """Return the rules that may apply at an op, whatever its inputs."""
-        found = self.indexes.get(op)
-        if found is None:
+        result = self.indexes.get(op)
+        if result is None:
             places, ask = self._find_filed(op)
             rules = [self.rules[i] for i in places]
             considered = tuple([r for r in rules if r.considers(op)] if ask else rules)
-            found = self._shared_indexes.get(considered)
-            if found is None:
-                found = self._shared_indexes[considered] = RuleIndex(considered, 1)
-            kept(self.indexes, op, found)
-        return found
+            result = self._shared_indexes.get(considered)
+            if result is None:
+                result = self._shared_indexes[considered] = RuleIndex(considered, 1)
+            store(self.indexes, op, result)
+        return result
 
     def _find_filed(self, op: Any) -> tuple[list[int], bool]:
         """Return the indices of the rules for an op, or any op of its class; and whether some must
@@ -180,17 +180,17 @@ class Dispatch:
         parameters.)
         """
         known, cls = self._by_root, type(op)
-        found = self._of_class.get(cls)
-        if found is None:
+        results = self._of_class.get(cls)
+        if results is None:
             places = {i for root in (None, *cls.__mro__) for i in known.get(root, ())}
-            found = self._of_class[cls] = sorted(places), self._ask(places)
+            results = self._of_class[cls] = sorted(places), self._ask(places)
         own = [known[test] for test in self._predicates if test(op)]
         if op in known:
             own.append(known[op])
         if not own:
-            return found
+            return results
         places = {*chain(*own)}
-        return sorted({*found[0], *places}), found[1] or self._ask(places)
+        return sorted({*results[0], *places}), results[1] or self._ask(places)
 
     def _ask(self, places: Iterable[int]) -> bool:
         return not all([self.rules[i].by_root for i in places])
@@ -201,64 +201,64 @@ class Dispatch:
 
     def reach(self, op: Any) -> int:
         """Return how many levels above a node with this op a rule may read it (0: none does)."""
-        found = self._reach.get(op)
-        if found is None:
+        result = self._reach.get(op)
+        if result is None:
             if self.first and self.more:
-                found = max(self.first.reach(op), self.more.reach(op))
+                result = max(self.first.reach(op), self.more.reach(op))
             else:
-                found = max([self.interior.get(key, 0) for key in (op, *type(op).__mro__)])
-            kept(self._reach, op, found)
-        return found
+                result = max([self.interior.get(key, 0) for key in (op, *type(op).__mro__)])
+            store(self._reach, op, result)
+        return result
 
     @cached_property
     def interior(self) -> dict[Any, int]:
         """{op or class: how deep at most rules read it}; `object`: for any op."""
-        found: dict[Any, int] = {}
+        results: dict[Any, int] = {}
         for rule in self.rules:
             inside = rule.interior
             if rule.depth > 1 and (not inside or rule.roots() is None):
                 inside = inside | {object: rule.depth - 1}
             for op, depth in inside.items():
-                if depth > found.get(op, 0):
-                    found[op] = depth
-        return found
+                if depth > results.get(op, 0):
+                    results[op] = depth
+        return results
 
     def fill(self, key: tuple[Any, ...], node: Apply) -> Found:
         """Find the candidates for a new key."""
         result = self.joined(key, node)
-        return kept(self.table, key, self.found(node) if result is None else result)
+        return store(self.table, key, self.found(node) if result is None else result)
 
     def joined(self, key: tuple[Any, ...], node: Apply) -> Found | None:
         """Return the candidates of the two parts, if no further key is needed."""
         if self.first is None or self.more is None:
             return None
-        found = self.first.table.get(key)
-        found = self.first.fill(key, node) if found is None else found
+        result = self.first.table.get(key)
+        result = self.first.fill(key, node) if result is None else result
         if any(rule.considers(node.op) for rule in self.more.rules):
             last = self.more.fill(key, node)
-            if not isinstance(found, tuple) or not isinstance(last, tuple):
+            if not isinstance(result, tuple) or not isinstance(last, tuple):
                 return None
-            return found + last if len(found + last) <= MAX_CANDIDATES_IN_TURN else None
-        return found
+            return result + last if len(result + last) <= MAX_CANDIDATES_IN_TURN else None
+        return result
 
     def found(self, node: Apply) -> Found:
         """Return the candidates for all nodes with the same key."""
         op, heads, index = node.op, [v.head for v in node.inputs], self.rules_for(node.op)
         whole = len(heads) <= MAX_KEY_INPUTS or op.associative
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
-        found = list(index.rules)
-        if whole and found:
+        results = list(index.rules)
+        if whole and results:
             picked = index.pick(heads)
-            found = [r for r in picked if r.fits(heads) and r.may_apply(op, heads, distinct)]
+            results = [r for r in picked if r.fits(heads) and r.may_apply(op, heads, distinct)]
         if len(node.outputs) != 1:
-            found = [r for r in found if not r.single]
+            results = [r for r in results if not r.single]
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
-        by_number = constants and any(True for r in found for _ in r.numbers())
+        by_number = constants and any(True for r in results for _ in r.numbers())
         if by_number and len(heads) == 2 and len(constants) == 1:
-            return ByNumber(found, constants[0])
+            return ByNumber(results, constants[0])
         if by_number and len(heads) > 2 and op.associative:
-            return ByNumbers(found)
-        return narrowed(found, 1) if whole else tuple(found)
+            return ByNumbers(results)
+        return narrowed(results, 1) if whole else tuple(results)
 
     def _make_candidates(self) -> Callable[[Apply], Candidates]:
         get = self.table.get
@@ -277,12 +277,12 @@ class Dispatch:
                 key = (node.op, n > 2, frozenset([v.head for v in inputs]))
             else:
                 key = (node.op, n, *[v.head for v in inputs[:MAX_KEY_INPUTS]])
-            found = get(key)
-            if found is None:
-                found = fill(key, node)
-            while found.__class__ is not tuple:
-                found = found.get(inputs)  # type: ignore[union-attr]
-            return found
+            result = get(key)
+            if result is None:
+                result = fill(key, node)
+            while result.__class__ is not tuple:
+                result = result.get(inputs)  # type: ignore[union-attr]
+            return result
 
         return candidates
 
@@ -292,9 +292,9 @@ _shared: WeakValues[tuple[Rule, ...], Dispatch] = WeakValues()
 
 def dispatch_of(rules: tuple[Rule, ...]) -> Dispatch:
     """Return the dispatch for rules in this order; sets with the same rules share it."""
-    found = _shared.get(rules)
-    if found is None:
+    result = _shared.get(rules)
+    if result is None:
         known = [_shared.get(rules[:-k]) for k in range(1, MAX_LAST_RULES + 1)]
         first = next((d for d in known if d and d.first is None and d.rules), None)
-        found = _shared[rules] = Dispatch(rules, first)
-    return found
+        result = _shared[rules] = Dispatch(rules, first)
+    return result

@@ -402,9 +402,9 @@ def take(
     if key is None:
         to.line(f"for {i}, {v} in enumerate({inputs}):")
     else:
-        made = f"({index} := {index} or {to.constant(positions)}({inputs}))"
+        lookup = f"({index} := {index} or {to.constant(positions)}({inputs}))"
         to.line(
-            f"for {i}, {v} in {made}.get({key}, ()) if len({inputs}) > {MAX_SCANNED_OPERANDS} "
+            f"for {i}, {v} in {lookup}.get({key}, ()) if len({inputs}) > {MAX_SCANNED_OPERANDS} "
             f"else enumerate({inputs}):"
         )
     to.indent += 1

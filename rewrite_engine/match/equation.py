@@ -121,11 +121,11 @@ class Equation(RuleOfRules):
     @cached_property
     def on_trust(self) -> Equation:
         """Equation without the guards that its assumption makes unnecessary."""
-        made: Any = self.copied()
+        new: Any = self.copied()
         for rule in self.directions:
-            setattr(made, rule.direction, rule.on_trust.copied(equation=made))
-        made.guards = made.forward.guards
-        return made  # type: ignore[no-any-return]
+            setattr(new, rule.direction, rule.on_trust.copied(equation=new))
+        new.guards = new.forward.guards
+        return new  # type: ignore[no-any-return]
 
     @property
     def text(self) -> str:  # type: ignore[override]

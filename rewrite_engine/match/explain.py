@@ -68,9 +68,9 @@ def _diagnose_other_root(rule: Rule, node: Apply) -> Diagnosis:
     """Diagnose a node at which a rule does not apply."""
     roots = rule.roots() or ()
     names = ", ".join(getattr(r, "__name__", str(r)) for r in roots)
-    said = next(filter(None, [_describe_difference(root, node.op) for root in roots]), "")
-    why = f"the rule looks at {names}{f'; {said}' if said else f', but this is {node.op}'}"
-    return Diagnosis(False, "root", why, progress=0 if said else -1)
+    text = next(filter(None, [_describe_difference(root, node.op) for root in roots]), "")
+    why = f"the rule looks at {names}{f'; {text}' if text else f', but this is {node.op}'}"
+    return Diagnosis(False, "root", why, progress=0 if text else -1)
 
 
 def _describe_difference(wanted: Any, op: Any) -> str:
@@ -79,8 +79,8 @@ def _describe_difference(wanted: Any, op: Any) -> str:
     if type(wanted) is not type(op) or name != other:
         return ""
     differ = [p for p in op.__props__ or () if getattr(op, p) != getattr(wanted, p)]
-    said = [f"{p} differs: {getattr(op, p)!r} against {getattr(wanted, p)!r}" for p in differ]
-    return f"it has {name}: {', '.join(said)}" if said else ""
+    parts = [f"{p} differs: {getattr(op, p)!r} against {getattr(wanted, p)!r}" for p in differ]
+    return f"it has {name}: {', '.join(parts)}" if parts else ""
 
 
 def _diagnose_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
@@ -92,10 +92,10 @@ def _diagnose_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: 
     try:
         for probe in probes:
             for bound in probe.ways(node):
-                found = _diagnose_right_side(rule, node, bound, probe, run)
-                if found.applies:
-                    return found
-                first = first or found
+                result = _diagnose_right_side(rule, node, bound, probe, run)
+                if result.applies:
+                    return result
+                first = first or result
     except SearchBudgetError as error:
         return Diagnosis(False, "root", str(error))
     if rule.nests and run and isinstance(rule.interpreted(fgraph, node), Variable):
@@ -114,8 +114,8 @@ def _diagnose_right_side(
     bound = named(bound)
 
     def no(part: str, reason: str) -> Diagnosis:
-        said = f"the left side matches; {reason}"
-        return Diagnosis(False, part, said, bound, evidence, progress)
+        text = f"the left side matches; {reason}"
+        return Diagnosis(False, part, text, bound, evidence, progress)
 
     if run:
         old, place = rule.left.target(node), rule.left.place
@@ -130,9 +130,9 @@ def _diagnose_right_side(
             if not rule.accept(was, one):
                 return no("type", f"the type would change from {was.type} to {one.type}")
         new = proposed(node, place, new)
-        said = True if rule.keeps is None else rule.keeps(probe.fgraph, node, new)
-        if not said:
-            return no("errors", _explain_guard(said, probe.text))
+        answer = True if rule.keeps is None else rule.keeps(probe.fgraph, node, new)
+        if not answer:
+            return no("errors", _explain_guard(answer, probe.text))
     return Diagnosis(True, bindings=bound, evidence=evidence, progress=progress)
 
 
@@ -141,21 +141,21 @@ def _diagnose_equation(
 ) -> Diagnosis:
     """Diagnose an equation, by both directions."""
     here = [one for one in rule.directions if tracks(one.roots(), node.op)]
-    found = [(one, diagnose(one, node, fgraph, text, run)) for one in here]
-    best = max([said for _, said in found], key=lambda said: (said.applies, said.progress))
-    reason = "; ".join([f"{one.short_name}: {said.reason}" for one, said in found])
+    results = [(one, diagnose(one, node, fgraph, text, run)) for one in here]
+    best = max([one for _, one in results], key=lambda one: (one.applies, one.progress))
+    reason = "; ".join([f"{rule.short_name}: {one.reason}" for rule, one in results])
     return best if best.applies else replace(best, reason=reason)
 
 
 def _diagnose_strategy(rule: Any, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     """Diagnose a rule made of rules, by those that may act first."""
-    found = [(part, diagnose(part, node, fgraph, text, run)) for part in rule.leading]
-    able = next((part for part, said in found if said.applies), None)
+    results = [(part, diagnose(part, node, fgraph, text, run)) for part in rule.leading]
+    able = next((part for part, outcome in results if outcome.applies), None)
     if able is not None:
         done = not run or rule.apply(fgraph, node) is not None
         return Diagnosis(True) if done else _diagnose_stop(rule, able, node, fgraph, text)
-    part, said = max(found, key=lambda pair: pair[1].progress)
-    return replace(said, part=part.name, reason=f"{part.name}: {said.reason}")
+    part, outcome = max(results, key=lambda pair: pair[1].progress)
+    return replace(outcome, part=part.name, reason=f"{part.name}: {outcome.reason}")
 
 
 def _diagnose_stop(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> Diagnosis:
@@ -167,9 +167,9 @@ def _diagnose_stop(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text
         no = f"{able.name} applies, but the rest of {rule.name} does not"
         return Diagnosis(False, able.name, no)
     part, here = stop
-    said = diagnose(part, here, None, text)
-    why = f"{able.name} applies; then {part.name} fails at {text(here)}: {said.reason}"
-    return replace(said, applies=False, part=part.name, reason=why)
+    outcome = diagnose(part, here, None, text)
+    why = f"{able.name} applies; then {part.name} fails at {text(here)}: {outcome.reason}"
+    return replace(outcome, applies=False, part=part.name, reason=why)
 
 
 def _diagnose_function(rule: Rule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
@@ -233,8 +233,8 @@ class Probe(Matcher):
 
     def evidence(self, bound: Bindings) -> tuple[tuple[str, Any], ...]:
         """Return the evaluated guards, in order, with their answers."""
-        said = bound.get(ASKED, {})
-        return tuple([(self.guards[i].text, answer) for i, answer in said.items()])
+        answers = bound.get(ASKED, {})
+        return tuple([(self.guards[i].text, answer) for i, answer in answers.items()])
 
     def diagnosis(self, node: Apply) -> Diagnosis:
         """Return the failure that got furthest."""
@@ -247,8 +247,8 @@ class Probe(Matcher):
                 reason = f"the left side matches; {reason}"
             return Diagnosis(False, part.text, reason, bound, evidence, self.progress)
         name = part.name if isinstance(part, Hole) else pattern_text(part)
-        said = self._explain_failure(part, here, bound, why)
-        reason = said if isinstance(part, Hole) else f"`{name}`: {said}"
+        text = self._explain_failure(part, here, bound, why)
+        reason = text if isinstance(part, Hole) else f"`{name}`: {text}"
         return Diagnosis(False, name, reason, bound, evidence, max(self.progress, 0))
 
     def _explain_failure(self, part: Any, here: Any, bound: Bindings, why: Any) -> str:

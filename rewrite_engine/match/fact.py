@@ -119,12 +119,12 @@ def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
 
 
 def _combine(why: str, answers: Iterable[Any]) -> Any:
-    found = []
+    results = []
     for answer in answers:
         if not answer:
             return answer
-        found.append(answer)
-    return Evidence((why, *found))
+        results.append(answer)
+    return Evidence((why, *results))
 
 
 class Fact:
@@ -257,9 +257,9 @@ class Fact:
 
     def look(self, knowledge: Knowledge, args: tuple[Any, ...]) -> Any:
         """Compute the answer. (Call the fact to use its cache.)"""
-        said = _find_declared(knowledge, self, *args)
-        if said is not None:
-            return said
+        evidence = _find_declared(knowledge, self, *args)
+        if evidence is not None:
+            return evidence
         answer = self.fn(knowledge.fgraph, *args) if self.wants_graph else self.fn(*args)
         if not isinstance(answer, ANSWERS):
             raise self.no_answer(answer, self.fn)
@@ -267,14 +267,14 @@ class Fact:
             node = getattr(args[0], "owner", None)
             keys = () if node is None else (node.op, *type(node.op).__mro__)
             for case in chain.from_iterable([self.cases.get(key, ()) for key in keys]):
-                said = case(*args)
-                if said is None:
+                evidence = case(*args)
+                if evidence is None:
                     continue
-                if not isinstance(said, ANSWERS):
-                    raise self.no_answer(said, case)
-                if said:
-                    return said
-                answer = said
+                if not isinstance(evidence, ANSWERS):
+                    raise self.no_answer(evidence, case)
+                if evidence:
+                    return evidence
+                answer = evidence
         if not answer and not self.wants_graph and any(map(_is_marked, args)):
             return self(*[a.owner.inputs[0] if _is_marked(a) else a for a in args])
         return answer
@@ -296,8 +296,8 @@ class Fact:
         code = inspect.unwrap(fn).__code__
         case = "" if fn is self.fn else f", case {fn.__name__}"
         where = f"fact {self.name}{case} ({source_line(code.co_filename, code.co_firstlineno)})"
-        said = "nothing (None)" if answer is None else repr(answer)
-        return FactError(f"{where}\n    returned {said}, not because(...) or unknown(...)")
+        text = "nothing (None)" if answer is None else repr(answer)
+        return FactError(f"{where}\n    returned {text}, not because(...) or unknown(...)")
 
     def __repr__(self) -> str:
         return f"fact {self.name}"
@@ -326,15 +326,15 @@ def said_by(node: Apply) -> dict[Fact, Evidence]:
     """
     place = node.where()
     at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
-    found: dict[Fact, Evidence] = {}
+    results: dict[Fact, Evidence] = {}
     for one, value in node.op.declared:
-        found[one] = because(f"declared by the user{at}", value=value)
-    for one in (todo := list(found)):
+        results[one] = because(f"declared by the user{at}", value=value)
+    for one in (todo := list(results)):
         for more in one.implies:
-            if more not in found:
-                found[more] = because(one.name, found[one])
+            if more not in results:
+                results[more] = because(one.name, results[one])
                 todo.append(more)
-    return found
+    return results
 
 
 def _find_declared(knowledge: Knowledge, asked: Fact, v: Any = None, *rest: Any) -> Any:

@@ -85,16 +85,16 @@ def find(
     nodes, outputs, own = _collect_nodes(graph)
     fgraph = graph if isinstance(graph, FrozenGraph) else None
     here = _check_clock(nodes, watch)
-    found: Iterator[Match]
+    results: Iterator[Match]
     if finder is None:
-        found = (Match(node, {}) for node in here if is_root(pattern, node.op) and node.outputs)
+        results = (Match(node, {}) for node in here if is_root(pattern, node.op) and node.outputs)
     else:
         uses = Uses(nodes, outputs) if fgraph is None and finder.opens else fgraph
-        found = _search(finder, here, fgraph, uses, every)
+        results = _search(finder, here, fgraph, uses, every)
     if own is not None:
-        found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()}, m.index)
-                 for m in found)  # fmt: skip
-    return bounded(found, watch, f"the search for {text}")
+        results = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()}, m.index)
+                 for m in results)  # fmt: skip
+    return bounded(results, watch, f"the search for {text}")
 
 
 def _check_clock(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:
@@ -113,11 +113,11 @@ def _search(
         target = left.target(node) if left.fits(node.op) else None
         if target is None:
             continue
-        found = False
+        result = False
         for bound in ask(node, fgraph):
-            found = True
+            result = True
             yield Match(node, bound, target.index)
-        if finder.opens and not found and (whole := as_one(uses, node)) is not None:
+        if finder.opens and not result and (whole := as_one(uses, node)) is not None:
             yield from (Match(node, bound) for bound in ask(whole, fgraph))
 
 
@@ -176,8 +176,8 @@ class Finder:
         """Return the bindings with the defaults of missing operands, and without empty entries for
         operands left alone.
         """
-        found = {**self.asked.defaults, **bound}
-        return {k: v for k, v in found.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
+        results = {**self.asked.defaults, **bound}
+        return {k: v for k, v in results.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
 
 
 def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:

@@ -69,13 +69,13 @@ def _make_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
 
     def goal(term: Any, result: Any) -> Goal:
         def search(state: Any) -> Iterator[Any]:
-            value, made = known(term, state), known(result, state)
+            value, target = known(term, state), known(result, state)
             if value is not UNKNOWN:
                 for answer in distinct(_find_results(rule, value, state)):
                     yield from kanren.eq(answer, result)(state)
-            elif made is not UNKNOWN:
-                if made is not IMPOSSIBLE:
-                    yield from backward(rule, made, term, state)
+            elif target is not UNKNOWN:
+                if target is not IMPOSSIBLE:
+                    yield from backward(rule, target, term, state)
             else:
                 yield from _unify_sides(rule, opened(rule, reify(term, state)), term, result)(state)
 
@@ -117,13 +117,13 @@ def _find_results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
 
 def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
     """Yield the states in which the rule rewrites `term` to the known `result`."""
-    shared, seen, found = Shared(), set[Any](), holes(rule.left).items()
+    shared, seen, variables = Shared(), set[Any](), holes(rule.left).items()
     #: what stands for variables that the right side says nothing of: a rest is empty
-    unbound = {name: () if hole.rest else LogicVariable(name) for name, hole in found}
-    for made in _match_result(rule, result):
-        if not guards_hold(rule.guards, made):
+    unbound = {name: () if hole.rest else LogicVariable(name) for name, hole in variables}
+    for bindings in _match_result(rule, result):
+        if not guards_hold(rule.guards, bindings):
             continue
-        bound = {name: as_one_term(value, shared) for name, value in made.items()}
+        bound = {name: as_one_term(value, shared) for name, value in bindings.items()}
         terms = unbound | bound
         left = rule.left
         if EXTRA in bound:
@@ -181,8 +181,8 @@ def _match_right(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]
             yield bound
         return
     whole = OpNode(OpClass(type(None), ()), (right,))  # so that the right side is no left side
-    for made in Matcher(whole).matches(with_runs(right, right), result, bound):
-        yield named(made)
+    for bindings in Matcher(whole).matches(with_runs(right, right), result, bound):
+        yield named(bindings)
 
 
 def _choose(names: Sequence[str]) -> Iterator[Filling]:
@@ -219,12 +219,12 @@ def _unify_order(rule: Any, left: OpNode, right: Any, term: Any, result: Any) ->
     same = kanren.eq(to_term(left, terms), term)
     allowed = _check_guards(rule, terms, [p for p, _ in subpatterns(left) if isinstance(p, Hole)])
     computed = isinstance(right, Compute)
-    made = (
+    right_side = (
         _compute_right(right, terms, result)
         if computed
         else kanren.eq(to_term(right, terms), result)
     )
-    return [same, allowed, made, allowed]
+    return [same, allowed, right_side, allowed]
 
 
 def _check_guards(rule: Lowered, terms: Bindings, asked: list[Hole]) -> Goal:

@@ -71,9 +71,9 @@ def every_result(
         for bound in match_root(way.left, node, way.exact):
             tick()
             if guards_hold(way.guards, bound, fgraph):
-                made = instantiate(way.right, bound, node, way.left.place)
-                if made is not None:
-                    yield made
+                new = instantiate(way.right, bound, node, way.left.place)
+                if new is not None:
+                    yield new
 
 
 def named(bound: Bindings) -> Bindings:
@@ -214,8 +214,8 @@ class Matcher:
         if taking is not None:
             yield from self.match_ac(pattern, taking, v, inner)
             return
-        for found in self.match_inputs(pattern, v, inner):
-            yield found if whole is None else found | {whole: v.owner}
+        for result in self.match_inputs(pattern, v, inner):
+            yield result if whole is None else result | {whole: v.owner}
 
     def match_inputs(self, pattern: OpNode, v: Any, inner: Bindings) -> Iterator[Bindings]:
         """Match the operands of an op in order."""
@@ -225,13 +225,13 @@ class Matcher:
             self.failed(pattern, v, inner, COUNT)
             return
         for order in (inputs, inputs[::-1]) if pattern.swaps else (inputs,):
-            for found in self.sequence(args, order, inner, v):
-                start = len(found.get(BEFORE, ()))
-                end = len(inputs) - len(found.get(AFTER, ()))
+            for result in self.sequence(args, order, inner, v):
+                start = len(result.get(BEFORE, ()))
+                end = len(inputs) - len(result.get(AFTER, ()))
                 if pattern is not self.left or self.stands_alone(v, start, end):
-                    yield found
+                    yield result
                 else:
-                    self.failed(pattern, v, found, REGROUPED)
+                    self.failed(pattern, v, result, REGROUPED)
 
     def is_there(self, pattern: OpNode, v: Any, bound: Bindings) -> bool:
         """Return whether the op of a pattern computes a variable."""
@@ -261,8 +261,8 @@ class Matcher:
         try:
             return self.plans[id(pattern)]
         except KeyError:
-            found = plan(pattern, self.left) if is_ac(pattern) else None
-            return self.plans.setdefault(id(pattern), found)
+            result = plan(pattern, self.left) if is_ac(pattern) else None
+            return self.plans.setdefault(id(pattern), result)
 
     def match_ac(
         self, pattern: OpNode, taking: Plan, v: Any, bound: Bindings
@@ -305,17 +305,17 @@ class Matcher:
         known = [bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
         here, *keys = [tuple(map(self.key, operands)) for operands in (left, *known)]
         own = dict(zip(here, left, strict=True))
-        found = False
+        result = False
         for way in shares(here, keys, tuple(free.values()), taking.ordered, self.tries):
-            found = True
+            result = True
             some = [tuple([own[key] for key in operands]) for operands in way]
             if self.keeps_dtype(v, taken, *known, *some):
                 yield dict(zip(free, some, strict=True)) | bound
             else:
                 self.failed(pattern, v, bound, NARROWED)
-        if not found and bounds:
+        if not result and bounds:
             self.failed(bounds[0], left, bound)
-        elif not found:
+        elif not result:
             self.failed(pattern, v, bound, COUNT)
 
     def keeps_dtype(self, v: Any, *groups: Sequence[Any]) -> bool:

@@ -125,12 +125,12 @@ def askable(
     """Return guards not evaluated yet whose variables are all bound, with their indices, cheap ones
     first.
     """
-    found = [
+    results = [
         (i, guard)
         for i, guard in enumerate(guards)
         if i not in asked and all(a.name in bound for a in guard.args if isinstance(a, Hole))
     ]
-    return sorted(found, key=lambda pair: pair[1].cost)
+    return sorted(results, key=lambda pair: pair[1].cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +192,8 @@ def _select_output(right: Any, i: int) -> Any:
     if isinstance(right, Compute):
 
         def one(*values: Any) -> Any:
-            made = right.fn(*values)
-            return None if made is None else made[i]
+            new = right.fn(*values)
+            return None if new is None else new[i]
 
         return Compute(one, right.names)
     return right[i] if isinstance(right, tuple) else right.output(i)

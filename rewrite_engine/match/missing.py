@@ -37,8 +37,9 @@ def with_missing(rule: Lowered, backward: bool = False) -> Lowered:
     if not defaults:
         return rule
     sides = [(rule.left, not backward), *[(side, backward) for side in _patterns_of(rule.right)]]
-    found = {a.name for side, trusting in sides for _, a in find_optional(side, defaults, trusting)}
-    names = [name for name in defaults if name in found]
+    places = [find_optional(side, defaults, trusting) for side, trusting in sides]
+    effective = {a.name for _, a in chain.from_iterable(places)}
+    names = [name for name in defaults if name in effective]
     sets = chain.from_iterable(combinations(names, n + 1) for n in range(len(names)))
     ways = [_leave_out(rule, {name: defaults[name] for name in gone}, backward) for gone in sets]
     return rule._replace(others=tuple(way for way in ways if isinstance(way.left, OpNode)))

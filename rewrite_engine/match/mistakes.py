@@ -52,11 +52,11 @@ def joined(errors: Sequence[RuleError]) -> RuleError:
         return errors[0]
     undeclared = [e for e in errors if isinstance(e, SeveralOutputsError)]  # see `lower.counted`
     first = (undeclared or errors)[0]
-    lines, said = list[str](), set[str]()
+    lines, known = list[str](), set[str]()
     for i, error in enumerate(errors, 1):
         head, *more = str(error).split("\n")
-        lines += [f"{i}. {head}", *[line for line in more if line not in said]]
-        said |= set(more)
+        lines += [f"{i}. {head}", *[line for line in more if line not in known]]
+        known |= set(more)
     text = "\n    ".join([f"{plural(len(errors), 'mistake')}:", *[s.lstrip() for s in lines]])
     one = type(first)(text)
     one.__cause__ = first.__cause__
@@ -81,13 +81,13 @@ class RepairedSource:
         """Return the function with a stand-in for the expression that raised an error; None if its
         source is unknown.
         """
-        found = self.failed(error)
-        if found is None or self.tree is None or len(self.stand_ins) >= MAX_MISTAKES:
+        result = self.failed(error)
+        if result is None or self.tree is None or len(self.stand_ins) >= MAX_MISTAKES:
             return None
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins.append(name)
         self.lvars = {**self.lvars, name: stand_in(name)}
-        self.tree = _Replaced(found, name).visit(self.tree)
+        self.tree = _Replaced(result, name).visit(self.tree)
         return self.compiled()
 
     def failed(self, error: Exception) -> ast.expr | None:
@@ -98,22 +98,22 @@ class RepairedSource:
 
     def repeats(self, error: Exception) -> bool:
         """Return whether an error follows from an earlier one."""
-        found = self.failed(error)
-        names = {n.id for n in ast.walk(found) if isinstance(n, ast.Name)} if found else set()
+        result = self.failed(error)
+        names = {n.id for n in ast.walk(result) if isinstance(n, ast.Name)} if result else set()
         return not names.isdisjoint(self.stand_ins)
 
     def text(self, error: Exception) -> str:
         """Return the source of the expression that raised an error; "" if it is unknown."""
-        found = self.failed(error)
-        return "" if found is None else ast.unparse(found)
+        result = self.failed(error)
+        return "" if result is None else ast.unparse(result)
 
     def compiled(self) -> Callable[..., Any]:
         assert self.tree is not None
         tree = ast.fix_missing_locations(ast.Module([self.tree], []))
         names = {**self.fn.__globals__, **inspect.getclosurevars(self.fn).nonlocals, **self.lvars}
         exec(compile(tree, self.fn.__code__.co_filename, "exec"), names)
-        made = names[self.fn.__name__]
-        return lambda **variables: made()
+        new = names[self.fn.__name__]
+        return lambda **variables: new()
 
 
 class _Replaced(ast.NodeTransformer):
@@ -144,8 +144,8 @@ def _parse(fn: Callable[..., Any]) -> ast.FunctionDef | None:
             continue
         if body is not None:
             empty = ast.arguments([], [], None, [], [], None, [])
-            made = ast.FunctionDef(fn.__name__, empty, body, [], None)
-            return ast.copy_location(made, node)
+            new = ast.FunctionDef(fn.__name__, empty, body, [], None)
+            return ast.copy_location(new, node)
     return None
 
 
@@ -197,28 +197,28 @@ def collecting_errors() -> Iterator[None]:
     A rule that cannot be built is None inside. Another error there, which may be a consequence, is
     dropped if rules are wrong. Raises `RuleErrors`, or the one `RuleError`.
     """
-    found = Collection()
-    token = _COLLECTION.set(found)
+    collection = Collection()
+    token = _COLLECTION.set(collection)
     try:
         yield
     except Exception as error:
-        if not found.errors:
+        if not collection.errors:
             raise
         if isinstance(error, RuleError):
-            found.errors.append(error)
+            collection.errors.append(error)
     finally:
         _COLLECTION.reset(token)
-    found.raise_all()
+    collection.raise_all()
 
 
 def collected(cls: Callable[..., Any], *given: Any, **options: Any) -> Any:
     """Build a rule of a function; None for a wrong one while errors are collected."""
-    found = _COLLECTION.get()
-    if found is None:
+    result = _COLLECTION.get()
+    if result is None:
         return cls(*given, **options)
     try:
         return cls(*given, **options)
     except RuleError as error:
-        found.errors.append(error)
-        found.modules.add(getattr(given[0], "__module__", None) or "")
+        result.errors.append(error)
+        result.modules.add(getattr(given[0], "__module__", None) or "")
         return None

@@ -135,10 +135,10 @@ def _stable(x: Any) -> str:
     stable.
     """
     text = str(x)
-    found = text if " at 0x" not in text else type(x).__qualname__
+    result = text if " at 0x" not in text else type(x).__qualname__
     if getattr(x, "__props__", None) is not None:
-        x._stable_text = found
-    return found
+        x._stable_text = result
+    return result
 
 
 # --- ops ---------------------------------------------------------------------------------------
@@ -167,18 +167,18 @@ def is_root(root: Any, op: Any) -> bool:
 
 def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
     """Return {level: marks that must be present}: ops, and numbers as `(CONSTANT, 2.0)`."""
-    found: dict[int, list[Any]] = {}
+    results: dict[int, list[Any]] = {}
     stack: list[tuple[Any, int]] = [(a, 1) for a in left.args]
     while stack:
         p, level = stack.pop()
         if isinstance(p, Literal):
             if p.value == p.value and len(p.marks) == 1:
-                found.setdefault(level, []).append((CONSTANT, p.value))
+                results.setdefault(level, []).append((CONSTANT, p.value))
         elif isinstance(p, OpNode):
             if not isinstance(p.op, OpClass):
-                found.setdefault(level, []).append(p.head)
+                results.setdefault(level, []).append(p.head)
             stack += [(a, level + 1) for a in p.args]
-    return {level: tuple(marks) for level, marks in found.items()}
+    return {level: tuple(marks) for level, marks in results.items()}
 
 
 def deepest(left: OpNode) -> int:
@@ -188,11 +188,11 @@ def deepest(left: OpNode) -> int:
 
 def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
     """Return {op below the root: its depth}. nests: levels of nests of the `roots` to look into."""
-    found: dict[Any, int] = dict.fromkeys(roots, nests) if nests else {}
+    results: dict[Any, int] = dict.fromkeys(roots, nests) if nests else {}
     for p, depth in subpatterns(left):
         if depth and isinstance(p, OpNode):
-            found[p.operator] = max(depth + nests, found.get(p.operator, 0))
-    return found
+            results[p.operator] = max(depth + nests, results.get(p.operator, 0))
+    return results
 
 
 def marks(seen: Iterable[Outline], level: int) -> set[Any] | None:
@@ -232,10 +232,10 @@ class RuleIndex:
 
     def pick(self, seen: Iterable[Outline]) -> Sequence[Any]:
         """Return the rules whose marks are among these outlines, in order."""
-        found = marks(seen, self.level) if self.filed else None
-        if found is None:
+        result = marks(seen, self.level) if self.filed else None
+        if result is None:
             return self.rules
         places = set(self.free)
-        for mark in found:
+        for mark in result:
             places.update(self.filed.get(mark, ()))
         return [self.rules[i] for i in sorted(places)]

@@ -327,19 +327,19 @@ def holes(pattern: Any) -> dict[str, Hole]:
     """Return the holes of a pattern by name, those in op parameters included, in order of
     appearance.
     """
-    found: dict[str, Hole] = {}
+    results: dict[str, Hole] = {}
     stack: list[Any] = list(pattern[::-1]) if pattern.__class__ is tuple else [pattern]
     while stack:
         p = stack.pop()
         if isinstance(p, Hole):
-            found.setdefault(p.name, p)
+            results.setdefault(p.name, p)
         elif isinstance(p, OpNode):
             props = p.op.props if isinstance(p.op, OpClass) else ()
             for _, value in props:
                 if isinstance(value, Hole):
-                    found.setdefault(value.name, value)
+                    results.setdefault(value.name, value)
             stack += p.args[::-1]
-    return found
+    return results
 
 
 # --- what an author writes -----------------------------------------------------------------------
@@ -355,13 +355,13 @@ def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[
     names = inspect.unwrap(fn).__globals__
     try:
         read = {
-            name: (annotation_of(said, names), default)
-            for name, (said, default) in parameters_of(fn).items()
+            name: (annotation_of(text, names), default)
+            for name, (text, default) in parameters_of(fn).items()
         }
     except Exception as error:
         what = f"the annotations cannot be read: {type(error).__name__}: {error}"
         raise PatternError(what) from error
-    found = {}
+    results = {}
     for name, (annotation, default) in read.items():
         warn_of_old_names(fn, annotation)
         sort = Anything if annotation is NOTHING else as_sort(annotation)
@@ -370,8 +370,8 @@ def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[
         elif not isinstance(default, int | float | complex):
             what = "a default for a missing operand must be a number"
             raise PatternError(f"parameter {name}: {what}")
-        found[name] = variable(name, sort=sort, rest=sort is Rest, default=default)
-    return found
+        results[name] = variable(name, sort=sort, rest=sort is Rest, default=default)
+    return results
 
 
 def annotation_of(said: Any, names: dict[str, Any]) -> Any:

@@ -13,14 +13,14 @@ def labels(names: Iterable[Any]) -> frozenset[str]:
     """Return tags or names as strings. A rule stands for its name, a claim for its kind
     (`excluding(exact)`), a constructor of claims for its name (`approx`).
     """
-    found = []
+    results = []
     for thing in names:
         own = [getattr(thing, attribute, None) for attribute in ("name", "kind", "__name__")]
         label = next((x for x in (thing, *own) if isinstance(x, str)), None)
         if label is None:
             raise TypeError(f"a query takes names, tags, rules and claims, not {thing!r}")
-        found.append(label)
-    return frozenset(found)
+        results.append(label)
+    return frozenset(results)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

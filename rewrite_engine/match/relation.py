@@ -78,13 +78,13 @@ class RelationRule(Rule):
     def apply(self, fgraph: Graph, node: Apply) -> Any:
         if self.node_filter is not None and not self.node_filter(node):
             return None
-        found = self.answers(node)
+        result = self.answers(node)
         if self.results_filter is not None:
-            chosen = self.results_filter(found)
+            chosen = self.results_filter(result)
             if not isinstance(chosen, Iterator):
                 return None if chosen is None or chosen is False else self.result(node, chosen)
-            found = chosen
-        return next((a for a in found if suits(node, a)), None)
+            result = chosen
+        return next((a for a in result if suits(node, a)), None)
 
     def term(self, node: Apply) -> Any:
         """Return the term at a node that the relation gets."""
@@ -100,9 +100,9 @@ class RelationRule(Rule):
         from rewrite_engine.terms.search import search
 
         watch, q = Watch(self.budget), kanren.var()
-        found = search(q, (Zzz(self.goal, term, q),), watch)
+        result = search(q, (Zzz(self.goal, term, q),), watch)
         error = partial(self.error, RelationBudgetError)
-        yield from bounded(found, watch, "the relation", error)
+        yield from bounded(result, watch, "the relation", error)
 
     def answers(self, node: Apply) -> Iterator[Any]:
         """Yield the answers at a node that have no free variables, evaluated, whatever their type;

@@ -49,10 +49,10 @@ def shares(
     take.) ordered: the order of operands matters.
     """
     for operands in known:
-        found = minus(left, operands, ordered)
-        if found is None:
+        result = minus(left, operands, ordered)
+        if result is None:
             return
-        left = found
+        left = result
     if not times:
         if not left:
             yield ()
@@ -78,26 +78,26 @@ def minus(
     """Return operands without some of them; None if those are not all present (ordered: in that
     order).
     """
-    count, kept, taken = Counter(operands), [], []
+    count, remaining, taken = Counter(operands), [], []
     for v in left:
         if count[v]:
             count[v] -= 1
             taken.append(v)
         else:
-            kept.append(v)
+            remaining.append(v)
     fits = taken == list(operands) if ordered else len(taken) == len(operands)
-    return tuple(kept) if fits else None
+    return tuple(remaining) if fits else None
 
 
 def portion(operands: Sequence[Any], times: int) -> list[Any]:
     """Return the operands that can be taken `times` times: each at its first places."""
     room = {v: n // times for v, n in Counter(operands).items()}
-    found = []
+    results = []
     for v in operands:
         if room[v]:
             room[v] -= 1
-            found.append(v)
-    return found
+            results.append(v)
+    return results
 
 
 def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[int, ...]]:

@@ -211,8 +211,8 @@ class Rule:
 
     def copied(self, **changes: Any) -> Any:
         """Return a copy of the rule with other attributes."""
-        rule, made = copy(self), {"apply", "goal", "on_trust", "unchecked", *changes}
-        rule.__dict__ = {k: v for k, v in vars(self).items() if k not in made} | changes
+        rule, stale = copy(self), {"apply", "goal", "on_trust", "unchecked", *changes}
+        rule.__dict__ = {k: v for k, v in vars(self).items() if k not in stale} | changes
         return rule
 
     @property
@@ -476,8 +476,8 @@ class RuleOfRules(Rule):
     leading: Any
 
     def roots(self) -> Sequence[Any] | None:
-        found = [part.roots() for part in self.leading]
-        return None if None in found else [*chain(*found)]
+        results = [part.roots() for part in self.leading]
+        return None if None in results else [*chain(*results)]
 
     def considers(self, op: Any) -> bool:
         return any(p.considers(op) for p in self.leading)
@@ -497,14 +497,14 @@ class RuleOfRules(Rule):
 
     @property
     def interior(self) -> dict[Any, int]:  # type: ignore[override]
-        found: dict[Any, int] = {}
+        results: dict[Any, int] = {}
         for part in self.leading:
             inside = part.interior
             if not inside and part.depth > 1:
                 return {}  # it reads any op
             for op, depth in inside.items():
-                found[op] = max(depth, found.get(op, 0))
-        return found
+                results[op] = max(depth, results.get(op, 0))
+        return results
 
 
 class NodeRewriter(Rule):

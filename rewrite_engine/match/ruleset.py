@@ -49,18 +49,18 @@ class RuleSet:
     @classmethod
     def _of(cls, by_name: dict[str, Rule]) -> RuleSet:
         """Make a set of rules whose names are known."""
-        made = RuleSet.__new__(RuleSet)
-        made.by_name = by_name
-        return made
+        new = RuleSet.__new__(RuleSet)
+        new.by_name = by_name
+        return new
 
     @classmethod
     def of(cls, *modules: ModuleType) -> RuleSet:
         """Return the rules and strategies defined in modules, in source order. A strategy is named
         after its variable. Rules without a phase that are parts of these strategies are left out.
         """
-        found = [rule for module in modules for rule in _defined_in(module)]
-        inside = parts_of(found)
-        return cls(rule for rule in found if rule.phase is not None or rule not in inside)
+        results = [rule for module in modules for rule in _defined_in(module)]
+        inside = parts_of(results)
+        return cls(rule for rule in results if rule.phase is not None or rule not in inside)
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.by_name.values())
@@ -80,11 +80,11 @@ class RuleSet:
 
     def __getitem__(self, name: str) -> Rule:
         """Return a rule by its name, or by its function's name if that is unambiguous."""
-        found = self._called(name)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            full = " or ".join(r.name for r in found)
+        result = self._called(name)
+        if len(result) == 1:
+            return result[0]
+        if result:
+            full = " or ".join(r.name for r in result)
             raise UnknownNameError(f"{name!r} names several rules: write {full}")
         known = [*self.by_name, *(r.short_name for r in self)]
         raise UnknownNameError(f"no rule is called {name!r}{did_you_mean(name, known)}")
@@ -185,10 +185,10 @@ class RuleSet:
 
     @cached_property
     def _phases(self) -> dict[str | None, dict[str, Rule]]:
-        found: dict[str | None, dict[str, Rule]] = {}
+        results: dict[str | None, dict[str, Rule]] = {}
         for name, rule in self.by_name.items():
-            found.setdefault(rule.phase, {})[name] = rule
-        return found
+            results.setdefault(rule.phase, {})[name] = rule
+        return results
 
     def _where(
         self, query: Query, needed: Callable[[Rule], str | None] = lambda rule: None
@@ -257,12 +257,12 @@ def _defined_in(module: ModuleType) -> Iterator[Rule]:
 
 def parts_of(rules: Iterable[Rule]) -> set[Rule]:
     """Return the rules that strategies are made of, including nested strategies."""
-    todo, found = list(rules), set[Rule]()
+    todo, result = list(rules), set[Rule]()
     while todo:
-        new = set(getattr(todo.pop(), "parts", ())) - found
-        found |= new
+        new = set(getattr(todo.pop(), "parts", ())) - result
+        result |= new
         todo.extend(new)
-    return found
+    return result
 
 
 class Addition(NamedTuple):

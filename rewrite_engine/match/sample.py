@@ -68,13 +68,13 @@ def samples_of(pattern: Any) -> list[Bindings]:
     """Return bindings of holes to samples, one for each kind of dtype; none if a sort has no
     samples.
     """
-    found, samples = holes(pattern), []
-    for hole in found.values():
+    result, samples = holes(pattern), []
+    for hole in result.values():
         if hole.sort.samples is None:
             return []
         samples.append(hole.sort.samples())
     rows = range(max(map(len, samples), default=1))
-    return [dict(zip(found, [some[i % len(some)] for some in samples])) for i in rows]
+    return [dict(zip(result, [some[i % len(some)] for some in samples])) for i in rows]
 
 
 def types(pattern: Any) -> Iterator[Any]:
@@ -180,9 +180,9 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
             forms[pattern_text(form)] = form
     size = sum(1 for _ in subpatterns(pattern))  # what only converts some dtypes comes last
     alike = [form for form in forms.values() if sum(1 for _ in subpatterns(form)) == size]
-    for found in (alike, list(forms.values())):
-        if len(found) == 1:
-            return found[0]
+    for result in (alike, list(forms.values())):
+        if len(result) == 1:
+            return result[0]
     raise PatternError(_describe_fault(pattern, built, list(forms)))
 
 
@@ -206,17 +206,17 @@ def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
     """Return why no term of a pattern could be built from samples, in the words of an op; "" if one
     can. Raises `PatternError` for a pattern that may not be built.
     """
-    said = ""
+    text = ""
     for bound in _sample_ways(pattern, worlds):
         try:
             build(pattern, bound)
         except PatternError:
             raise
         except Exception as error:
-            said = said or f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            text = text or f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         else:
             return ""
-    return said
+    return text
 
 
 def _matches(pattern: Any, term: Any, exact: bool) -> bool:
@@ -230,13 +230,13 @@ def _describe_fault(
     pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[str]
 ) -> str:
     """Describe the fault of a left side that does not match what it builds."""
-    found: dict[str, dict[str, None]] = {}
+    results: dict[str, dict[str, None]] = {}
     for _, term in built:
         for has, builds in _find_difference(pattern, term):
-            found.setdefault(has, {})[builds] = None
-    said = [f"has {has}, but a term has {' or '.join(found[has])}" for has in found]
-    said = said or [f"builds {brief(built[0][1])}"]
-    text = f"{pattern_text(pattern)} can never match: the pattern {', or '.join(said)}"
+            results.setdefault(has, {})[builds] = None
+    reasons = [f"has {has}, but a term has {' or '.join(results[has])}" for has in results]
+    reasons = reasons or [f"builds {brief(built[0][1])}"]
+    text = f"{pattern_text(pattern)} can never match: the pattern {', or '.join(reasons)}"
     if len(forms) > 1:
         some = " or ".join(forms[:3])
         return f"{text}. Write the form of a term ({some}), or sorts that fix the rank (Matrix)"
@@ -313,8 +313,8 @@ def _read_number(constant: Any, numbers: Sequence[Literal]) -> Literal:
 
 def _sample_ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
     """Yield ways to let the holes of a pattern stand for samples: all of one kind, then mixed."""
-    found, free = holes(pattern), parameters(pattern)
-    operands = [hole for name, hole in found.items() if name not in free]
+    result, free = holes(pattern), parameters(pattern)
+    operands = [hole for name, hole in result.items() if name not in free]
     values = list(islice(product(*free.values()), 50))
     rests = any(hole.rest for hole in operands)
     wanted = _sample_declared(pattern)
@@ -332,13 +332,13 @@ def _sample_ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bind
 
 def _sample_declared(pattern: Any) -> dict[str, list[Any]]:
     """Return samples of the types that ops declare (`itypes`) at holes."""
-    found: dict[str, list[Any]] = {}
+    results: dict[str, list[Any]] = {}
     for p, _ in subpatterns(pattern):
         itypes = p.operator.itypes if isinstance(p, OpNode) else None
         for arg, type_ in zip(p.args, itypes, strict=False) if itypes else ():
             if isinstance(arg, Hole):
-                found.setdefault(arg.name, []).append(type_())
-    return found
+                results.setdefault(arg.name, []).append(type_())
+    return results
 
 
 def _combine_kinds(
@@ -373,10 +373,10 @@ def _belongs(hole: Hole, v: Any) -> bool:
 
 def parameters(pattern: Any) -> dict[str, Sequence[Any]]:
     """Return values for the holes that stand for parameters of ops."""
-    found: dict[str, Sequence[Any]] = {}
+    results: dict[str, Sequence[Any]] = {}
     for p, _ in subpatterns(pattern):
         if isinstance(p, OpNode) and isinstance(p.op, OpClass):
             for name, hole in p.op.props:
                 if isinstance(hole, Hole):
-                    found[hole.name] = (*p.op.usual(name), *PARAMETERS)
-    return found
+                    results[hole.name] = (*p.op.usual(name), *PARAMETERS)
+    return results

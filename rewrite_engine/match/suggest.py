@@ -66,14 +66,14 @@ def _error_of(
     typeless = getattr(error, "typeless", False)
     if isinstance(error, RuleError):
         if typeless and (written := suggested(fn, lvars, expression)):
-            made = type(error)(f"{error}\n    {written}")
-            made.__cause__ = error.__cause__
-            return made
+            new = type(error)(f"{error}\n    {written}")
+            new.__cause__ = error.__cause__
+            return new
         return error
     what = f"`{expression}` cannot be part of a pattern: {type(error).__name__}: {error}"
-    made = PatternError(what.replace("\n", "\n    ") + _hint(fn, error, expression, lvars))
-    made.__cause__ = error
-    return made
+    new = PatternError(what.replace("\n", "\n    ") + _hint(fn, error, expression, lvars))
+    new.__cause__ = error
+    return new
 
 
 def _hint(
@@ -105,10 +105,10 @@ def suggested(fn: Callable[..., Any], lvars: Mapping[str, LogicVariable], expres
             else lvar
             for name, lvar in lvars.items()
         }
-        made = eval(text, {**names, **writer.imported, **typed})
+        new = eval(text, {**names, **writer.imported, **typed})
     except Exception:  # it only was an attempt
         return ""
-    if not isinstance(as_pattern(made), PatternTerm) or len(text) > MAX_SUGGESTION:
+    if not isinstance(as_pattern(new), PatternTerm) or len(text) > MAX_SUGGESTION:
         return ""
     types = [f"{name} of {v.type}" for v, name in leaves.items() if v in used]
     home = "".join([f" (from {c.__module__} import {n})" for n, c in writer.imported.items()])
@@ -202,16 +202,16 @@ class SourceWriter:
 
     def modules(self) -> Iterator[tuple[str, Any]]:
         """Yield places where ops may be, with the text to write before their names."""
-        found: dict[str, Any] = {"": _Namespace(self.names)}
+        results: dict[str, Any] = {"": _Namespace(self.names)}
         for alias, module in self.names.items():
             if not isinstance(module, ModuleType) or alias[0] == "_":
                 continue
-            found[f"{alias}."] = module
+            results[f"{alias}."] = module
             for name in [n for n in sys.modules if n.rpartition(".")[0] == module.__name__]:
                 last = name.rpartition(".")[2]
                 if vars(module).get(last) is sys.modules[name]:
-                    found[f"{alias}.{last}."] = sys.modules[name]
-        yield from sorted(found.items(), key=lambda pair: len(pair[0]))
+                    results[f"{alias}.{last}."] = sys.modules[name]
+        yield from sorted(results.items(), key=lambda pair: len(pair[0]))
 
 
 class _Namespace:

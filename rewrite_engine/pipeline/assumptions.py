@@ -119,10 +119,10 @@ def declared(fgraph: FunctionGraph | None, node: Apply) -> Variable | None:
 def two_ends(ends: Any, type_: Any) -> tuple[Any, Any]:
     """Return two finite numbers, the lower one first."""
     given = ends if isinstance(ends, tuple | list) else ()
-    found = [end for end in given if isinstance(end, numbers.Real) and math.isfinite(end)]
-    if not len(found) == len(given) == 2:
+    results = [end for end in given if isinstance(end, numbers.Real) and math.isfinite(end)]
+    if not len(results) == len(given) == 2:
         raise ValueError("two finite numbers, the lower one first")
-    low, high = (end.item() if hasattr(end, "item") else end for end in found)
+    low, high = (end.item() if hasattr(end, "item") else end for end in results)
     if low > high:
         raise ValueError("the lower number first")
     return low, high
@@ -132,7 +132,7 @@ def two_ends(ends: Any, type_: Any) -> tuple[Any, Any]:
 def lengths(shape: Any, type_: Any) -> tuple[int, ...]:
     """Return a length for each dimension."""
     given = shape if isinstance(shape, tuple | list) else (None,)
-    found = [int(n) for n in given if isinstance(n, numbers.Integral) and int(n) >= 0]
-    if not len(found) == len(given) == type_.ndim:
+    results = [int(n) for n in given if isinstance(n, numbers.Integral) and int(n) >= 0]
+    if not len(results) == len(given) == type_.ndim:
         raise ValueError(f"{type_.ndim} lengths, as a tuple")
-    return tuple(found)
+    return tuple(results)

@@ -89,11 +89,11 @@ def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
         pack = next(r.pack for r in rules if r.where[0] == file)
         for line, name, how in _find_definitions(file):
             where = (file, line)
-            made = sum(r.where == where for r in rules)
+            count = sum(r.where == where for r in rules)
             if where not in known and how != "in a loop":
                 why = f"it is defined {how}, so that packs do not find it"
                 fix = "define it at the top level, or list all rules in RULES"
-            elif how == "in a loop" and made < 2:
+            elif how == "in a loop" and count < 2:
                 why = "it is defined in a loop under one name, so that at most the last one remains"
                 fix = "use table(...), or a list RULES of rules with different names"
             else:

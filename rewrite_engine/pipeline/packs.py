@@ -127,12 +127,12 @@ def installed() -> tuple[Pack, ...]:
 
 def entry_of(module: str) -> str | None:
     """Return the name of the entry point for a module, or for its nearest package."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for pack in installed():
-        found.setdefault(pack.entry.module, pack.name)
+        results.setdefault(pack.entry.module, pack.name)
     while module:
-        if module in found:
-            return found[module]
+        if module in results:
+            return results[module]
         module = module.rpartition(".")[0]
     return None
 

@@ -185,16 +185,16 @@ def wanted_packs() -> tuple[str, ...]:
     return tuple([pack for pack, package in ON_DEMAND.items() if package in sys.modules])
 
 
-def kept(fn: Any) -> Any:
+def cache_until_packs(fn: Any) -> Any:
     """Cache results like `lru_cache`, until a package with a pack on demand is loaded."""
 
     @lru_cache(maxsize=64)
-    def by_packs(packs: tuple[str, ...], *given: Any, **options: Any) -> Any:
-        return fn(*given, **options)
+    def by_packs(packs: tuple[str, ...], *arguments: Any, **options: Any) -> Any:
+        return fn(*arguments, **options)
 
     @wraps(fn)
-    def call(*given: Any, **options: Any) -> Any:
-        return by_packs(wanted_packs(), *given, **options)
+    def call(*arguments: Any, **options: Any) -> Any:
+        return by_packs(wanted_packs(), *arguments, **options)
 
     call.cache_clear = by_packs.cache_clear  # type: ignore[attr-defined]
     return call
@@ -234,7 +234,7 @@ def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
     return tuple(dict.fromkeys(facts)), arrays.length, arguments_kept
 
 
-@kept
+@cache_until_packs
 def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()) -> RuleSet:
     """Return the rules that a query chooses from: the shipped rules, those of installed packs that
     it does not exclude by name, and additions. Raises a `PackError` for a pack that cannot be
@@ -270,8 +270,8 @@ def register(rule: Rule) -> None:
     """
     global _registered
     _registered += with_phases(RuleSet(rule))
-    for made in (known_rules, optimizer, stabiliser):
-        made.cache_clear()
+    for function in (known_rules, optimizer, stabiliser):
+        function.cache_clear()
 
 
 class PlacedDriver(NamedTuple):
@@ -315,11 +315,11 @@ def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[
     """Return the drivers of phases, with steps in their places."""
     if not steps:
         return [*drivers.values()]
-    found: list[Any] = []
+    results: list[Any] = []
     for name in (*NAMES, None):
-        found += [step.driver for step in steps if step.before == name]
-        found += [drivers[name]] if name is not None and name in drivers else []
-    return found
+        results += [step.driver for step in steps if step.before == name]
+        results += [drivers[name]] if name is not None and name in drivers else []
+    return results
 
 
 def with_phases(rules: RuleSet) -> RuleSet:
@@ -336,7 +336,7 @@ def with_phases(rules: RuleSet) -> RuleSet:
     return rules
 
 
-@kept
+@cache_until_packs
 def optimizer(
     query: Query | None = None,
     extra: RuleSet | tuple[Addition, ...] = (),

@@ -13,7 +13,7 @@ from rewrite_engine.explain import claims as claims_module
 from rewrite_engine.explain.__main__ import is_strictly_right
 from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report, explain
-from rewrite_engine.judge.compare import Verdict
+from rewrite_engine.judge.compare import Agreement
 from rewrite_engine.language import Inexact, rule
 from rewrite_engine.match.claim import approx, assumes, exact
 from rewrite_engine.scalar.op import ScalarOp, float_dtype
@@ -66,7 +66,7 @@ def test_what_is_wrong_in_a_later_call_only_is_told_with_that_call():
         pt.sin(x + y), ([1.0], [0.0]), ([2.0], [0.0]), ([1.0], [2.0]), rules=[sine_of_sum]
     )
     (f,) = report.functions
-    assert f.check.verdict is Verdict.DISAGREE
+    assert f.check.verdict is Agreement.DISAGREE
     assert f.check.outputs[0][1].text.endswith("(call 3)")
     (one,) = f.check.claims.untrue
     assert (one.kind, one.basis, one.number) == ("claim", "call 3", 1)
@@ -79,7 +79,7 @@ def test_a_claim_to_be_exact_is_taken_at_its_word():
     values = (np.arange(10.0) * 1.1, np.arange(10.0) * 0.7)
     report = reported((x + y) * 0.1, values, rules=[shares])
     (f,) = report.functions
-    assert f.check.verdict is Verdict.AGREE
+    assert f.check.verdict is Agreement.AGREE
     (one,) = f.check.claims.untrue
     assert one.text.startswith("claims exact, but other bits; first difference: ")
     assert not report.ok
@@ -102,7 +102,7 @@ def test_approx_allows_what_exact_does_not():
 def test_special_values_find_what_the_calls_do_not():
     report = reported(pt.sinh(x) - pt.sinh(x), ([1.0, 2.0], [0.0]), rules=[nothing_left])
     (f,) = report.functions
-    assert f.check.verdict is Verdict.IDENTICAL
+    assert f.check.verdict is Agreement.IDENTICAL
     (one,) = f.check.claims.untrue
     assert (one.kind, one.basis) == ("claim", "special values")
     assert one.rule.endswith("nothing_left")
@@ -135,7 +135,7 @@ def test_a_declaration_that_a_later_call_breaks_is_told_once_and_not_what_follow
 def test_random_values_that_are_not_as_it_was_declared_are_no_fault():
     report = explain(pt.abs(rw.assume(x, bounded=(100, 200))))
     (f,) = report.functions
-    assert f.check.verdict is Verdict.UNKNOWN
+    assert f.check.verdict is Agreement.UNKNOWN
     assert "random inputs are not as it was declared" in f.check.problem
     assert f.check.claims.untrue == ()
 

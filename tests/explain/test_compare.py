@@ -14,7 +14,7 @@ from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.type import generic
-from rewrite_engine.judge.compare import Verdict, compare_values, ulps
+from rewrite_engine.judge.compare import Agreement, compare_values, ulps
 from rewrite_engine.tensor.type import TensorType
 
 vector = TensorType("float64", (None,))
@@ -49,13 +49,13 @@ def test_complex_numbers_by_their_worse_part():
 
 
 def test_equal_arrays_are_identical_also_empty_ones():
-    assert compare([1.0, 2.0], [1.0, 2.0]).verdict is Verdict.IDENTICAL
-    assert compare([], []).verdict is Verdict.IDENTICAL
+    assert compare([1.0, 2.0], [1.0, 2.0]).verdict is Agreement.IDENTICAL
+    assert compare([], []).verdict is Agreement.IDENTICAL
 
 
 def test_rounding_is_told_in_ulps():
     one = compare([1.0, 8.0], [1.0 + 3 * 2**-52, 8.0])
-    assert one.verdict is Verdict.AGREE
+    assert one.verdict is Agreement.AGREE
     assert one.text == "agree to 3 ulps"
     assert one.ulps == 3
 
@@ -72,13 +72,13 @@ def test_what_is_zero_up_to_rounding_is_measured_against_one():
 
 def test_larger_differences_are_told_relatively():
     one = compare([1.0], [1.0 + 1e-9])
-    assert one.verdict is Verdict.AGREE
+    assert one.verdict is Agreement.AGREE
     assert "a relative 1.0e-09" in one.text
 
 
 def test_nan_that_became_a_number_is_repaired():
     one = compare([np.nan, 1.0], [0.5, 1.0])
-    assert one.verdict is Verdict.REPAIRED
+    assert one.verdict is Agreement.REPAIRED
     assert one.text == "repaired: nan became 0.5 in 1 of 2 elements, the others agree to 0 ulps"
 
 
@@ -88,7 +88,7 @@ def test_infinity_that_became_a_number_is_repaired():
 
 def test_nan_in_both_is_no_difference_and_is_told():
     one = compare([np.nan, 1.0, np.inf], [np.nan, 1.0, np.inf])
-    assert one.verdict is Verdict.IDENTICAL
+    assert one.verdict is Agreement.IDENTICAL
     assert one.text == "identical (2 of 3 elements are nan or inf in both)"
 
 
@@ -104,13 +104,13 @@ def test_nan_in_both_is_no_difference_and_is_told():
 )
 def test_disagreement_has_the_numbers(expected, found, text):
     one = compare(expected, found)
-    assert one.verdict is Verdict.DISAGREE
+    assert one.verdict is Agreement.DISAGREE
     assert one.text == text
 
 
 def test_integers_must_be_equal():
     type_ = TensorType("int64", (None,))
-    assert compare([1, 2], [1, 2], type_).verdict is Verdict.IDENTICAL
+    assert compare([1, 2], [1, 2], type_).verdict is Agreement.IDENTICAL
     assert compare([1, 2], [1, 3], type_).text == "2 became 3 at 1"
 
 
@@ -120,7 +120,7 @@ def test_numbers_have_no_place():
 
 
 def test_other_objects_are_compared_by_their_type():
-    assert compare_values(generic, "a", "a").verdict is Verdict.IDENTICAL
+    assert compare_values(generic, "a", "a").verdict is Agreement.IDENTICAL
     assert compare_values(generic, "a", "b").text == "'a' became 'b'"
 
 
@@ -136,7 +136,7 @@ def test_a_more_accurate_value_is_no_disagreement() -> None:
     report = Report(recorder.records)
     assert report.ok
     (comparison,) = [one for _, one in report.functions[0].check.outputs]
-    assert comparison.verdict is Verdict.REPAIRED
+    assert comparison.verdict is Agreement.REPAIRED
     assert "improved: " in comparison.text
     assert "in float64 it is 0.99999" in comparison.text
     assert "values became more accurate" in " ".join(str(report).split())
@@ -145,10 +145,10 @@ def test_a_more_accurate_value_is_no_disagreement() -> None:
 def test_a_less_accurate_value_is_one() -> None:
     a, b, exact = (np.array([v], t) for v, t in ((1.0, "f4"), (1.1, "f4"), (1.01, "f8")))
     type_ = pt.fvector().type
-    assert compare_values(type_, a, b, exact).verdict is Verdict.DISAGREE
-    assert compare_values(type_, b, a, exact).verdict is Verdict.REPAIRED
-    assert compare_values(type_, b, a).verdict is Verdict.DISAGREE
-    assert compare_values(type_, a, a + np.inf, exact).verdict is Verdict.DISAGREE
+    assert compare_values(type_, a, b, exact).verdict is Agreement.DISAGREE
+    assert compare_values(type_, b, a, exact).verdict is Agreement.REPAIRED
+    assert compare_values(type_, b, a).verdict is Agreement.DISAGREE
+    assert compare_values(type_, a, a + np.inf, exact).verdict is Agreement.DISAGREE
 
 
 def test_the_summary_says_that_results_are_nan_and_why() -> None:

@@ -22,7 +22,7 @@ from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.judge.compare import Verdict
+from rewrite_engine.judge.compare import Agreement
 from rewrite_engine.language import rule
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
@@ -53,7 +53,7 @@ def test_a_variable_on_random_inputs():
     f = report.functions[0]
     assert report.ok
     assert "random inputs" in f.check.basis
-    assert f.check.verdict is Verdict.IDENTICAL or f.check.ulps < 64
+    assert f.check.verdict is Agreement.IDENTICAL or f.check.ulps < 64
 
 
 def test_random_inputs_fit_each_other_and_the_state():
@@ -71,7 +71,7 @@ def test_random_inputs_of_every_kind():
 def test_values_that_are_given_are_used():
     f = explain(naive_log_softmax(m), values=[[[1000.0, -1000.0]]]).functions[0]
     assert f.check.basis == "the inputs of the first call"
-    assert f.check.verdict is Verdict.REPAIRED
+    assert f.check.verdict is Agreement.REPAIRED
     assert "nan became 0 in " in f.check.outputs[0][1].text
 
 
@@ -111,7 +111,7 @@ def test_a_compiled_function_that_was_not_recorded_is_compiled_again():
     assert (len(found.record.before), len(found.record.after)) == (4, len(f.fgraph))
     assert found.record.mode == f.mode
     assert "pt.log(1 + pt.exp(y))" in str(explain(f))  # the line on which it was compiled
-    assert found.check.verdict is Verdict.AGREE
+    assert found.check.verdict is Agreement.AGREE
     assert explain(f, mode="fast_compile").functions[0].record.mode == rw.Mode("fast_compile")
     assert explain(f, values=[[1.0]]).functions[0].record.called.count == 1
     assert explain(f, attempts=True).attempts("log")

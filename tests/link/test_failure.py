@@ -177,7 +177,7 @@ def test_an_interrupt_is_left_alone() -> None:
 
 
 def test_the_right_node_of_many_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emit, "CHUNK", 5)
+    monkeypatch.setattr(emit, "MAX_CHUNK_NODES", 5)
     x = pt.vector("x")
     error = KeyError()
     out = x

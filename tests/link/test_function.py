@@ -82,7 +82,7 @@ def test_registers_are_used_again() -> None:
 
 
 def test_long_graphs_are_compiled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emit, "CHUNK", 7)
+    monkeypatch.setattr(emit, "MAX_CHUNK_NODES", 7)
     x, y = pt.vector("x"), pt.vector("y")
     branches = [chain(x * k, 5) + y for k in range(1, 9)]
     total = branches[0]
@@ -100,7 +100,7 @@ def test_long_graphs_are_compiled_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
 def test_text_grows_with_the_graph_however_much_stays_alive(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(emit, "CHUNK", 50)
+    monkeypatch.setattr(emit, "MAX_CHUNK_NODES", 50)
     x = pt.vector("x")
 
     def folded(n: int) -> Any:  # every value is read again, the first one last
@@ -165,7 +165,7 @@ def test_a_chain_needs_one_buffer() -> None:
 
 @pytest.mark.parametrize("n", [10, 40])
 def test_parts_hold_nothing_back(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
-    monkeypatch.setattr(emit, "CHUNK", 4)
+    monkeypatch.setattr(emit, "MAX_CHUNK_NODES", 4)
     x = pt.vector("x")
     out = x
     for _ in range(n):

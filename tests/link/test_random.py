@@ -60,7 +60,7 @@ def test_random_graph_in_place(graph: Any) -> None:
 @given(random_graphs())
 def test_random_graph_with_kept_buffers_and_short_parts(graph: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linker, "LARGE", 0)
-        patch.setattr(emit, "CHUNK", 3)
+        patch.setattr(linker, "LARGE_BYTES", 0)
+        patch.setattr(emit, "MAX_CHUNK_NODES", 3)
         check(*graph)
         check(*graph, rewrite=in_place)

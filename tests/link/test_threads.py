@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.link.vm.workspace import LARGE
+from rewrite_engine.link.vm.workspace import LARGE_BYTES
 from tests.link.reference import link
 from tests.threads import in_threads
 
@@ -40,7 +40,9 @@ def run(f: Any, want: Any, sizes: list[int], calls: int) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("sizes", [[3, 5], [LARGE // 8 + 1, LARGE // 8 + 2], [3, LARGE // 8 + 1]])
+@pytest.mark.parametrize(
+    "sizes", [[3, 5], [LARGE_BYTES // 8 + 1, LARGE_BYTES // 8 + 2], [3, LARGE_BYTES // 8 + 1]]
+)
 def test_one_function_in_four_threads(sizes: list[int]) -> None:
     x = pt.vector("x")
     t = pt.sqr(x - 1) * x

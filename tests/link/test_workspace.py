@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool, fit
+from rewrite_engine.link.vm.workspace import LARGE_BYTES, WorkspacePool, fit
 from tests.link.reference import link
 
 x, y = pt.vector("x"), pt.vector("y")
@@ -31,7 +31,7 @@ def pool_of(f: Any) -> WorkspacePool:
 
 def test_large_temporaries_are_kept_and_freed() -> None:
     f = weighted()
-    n = LARGE // 8 + 2
+    n = LARGE_BYTES // 8 + 2
     a, b = np.linspace(0, 1, n), np.ones(n)
     first = f.call(a, b)
     assert f.call(a, b) == first
@@ -49,7 +49,7 @@ def test_large_temporaries_are_kept_and_freed() -> None:
 def test_a_failed_call_drops_its_buffers() -> None:
     z = pt.vector("z")
     f = link([x, z], (pt.exp(x * 2) + z).sum())
-    n = LARGE // 8 + 1
+    n = LARGE_BYTES // 8 + 1
     f.call(np.ones(n), np.ones(n))
     with pytest.raises(ValueError):
         f.call(np.ones(n), np.ones(n - 1))
@@ -59,7 +59,7 @@ def test_a_failed_call_drops_its_buffers() -> None:
 
 def test_results_never_come_from_the_workspace() -> None:
     f = link([x], [pt.exp(x * 2).sum(), pt.exp(x * 2)])
-    n = LARGE // 8 + 1
+    n = LARGE_BYTES // 8 + 1
     _, first = f.call(np.zeros(n))
     f.call(np.ones(n))
     assert (first == 1).all()

@@ -182,6 +182,15 @@ def test_a_report_is_one_output_with_everything_in_it() -> None:
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_a_loop_in_a_report_is_code() -> None:
+    h, _ = rw.scan(lambda a, b: pt.log(1 + pt.exp(a + b)), v, pt.constant(0.0), name="sums")
+    root = parsed(rw.explain(h, name="f"))
+    code = [str(one.text) for one in root.findall(".//pre")]
+    assert re.match(r"def sums\(\w\[t\], b: float64\):\n    a = log\(", code[0])
+    assert "softplus" in code[1]
+    assert texts(root, "summary")[1:3] == ["in mathematical notation"] * 2
+
+
 def test_the_text_in_a_report_has_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b" not in rw.explain(pt.exp(x) * 2).text()

@@ -2,8 +2,8 @@
 
 The terms of rules that are data are built from their left sides (`instances.py`), those of
 functions stand in a table, or are random nests (`claims/terms.py`). Operands have all dtypes,
-alone and mixed; values and memory layouts are those of `claims/values.py`; `claims/oracle.py`
-judges.
+alone and mixed; values and memory layouts are those of `claims/values.py`; the verdicts those of
+`rewrite_engine/judge/verdict.py`.
 
 The wrong values listed in issue 9 are found by
 1, 2: `test_operands_of_three_dtypes_are_converted_first`

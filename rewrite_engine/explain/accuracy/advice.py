@@ -7,6 +7,8 @@ and suggests it only if it restores digits.
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,9 +24,11 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.language import find
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import known_rules
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 
 TERM_WIDTH = 24  # characters of a term inside a formula; a longer one is abbreviated
+ATOM = re.compile(r"[\w.]+(\([^()]*\))?")  # a term that needs no brackets: a name, a call
 LETTERS = "uvwz"  # for terms that are abbreviated
 
 
@@ -108,12 +112,15 @@ def suggestions(
     if not lossy:
         return []
     plain = graph.clone()
-    EquilibriumOptimizer(FORMS, "one form of squares").rewrite(plain)
     found: list[Suggestion] = []
-    for advice in ADVICE:
-        matches = list(find(plain, advice.rule))
-        if matches:
-            found += _tried(advice, matches, plain, optimizer, values, outputs, lossy, true)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # (of rules that do not apply to complex numbers)
+        lowering = [one for one in known_rules() if "lower_xtensor" in one.tags]
+        EquilibriumOptimizer(FORMS + RuleSet(lowering), "one form of terms").rewrite(plain)
+        for advice in ADVICE:
+            matches = list(find(plain, advice.rule))
+            if matches:
+                found += _tried(advice, matches, plain, optimizer, values, outputs, lossy, true)
     return found
 
 
@@ -159,7 +166,8 @@ def letters(bindings: Mapping[str, Any]) -> dict[str, str]:
         if not hasattr(v, "type"):
             continue
         text = hooks.short(v, 2 * TERM_WIDTH)
-        names[key] = text if len(text) <= TERM_WIDTH and text.isidentifier() else ""
-        if not names[key]:
-            names[key] = f"({text})" if len(text) <= TERM_WIDTH else next(free, key)
+        if len(text) > TERM_WIDTH:
+            names[key] = next(free, key)
+        else:
+            names[key] = text if ATOM.fullmatch(text) else f"({text})"
     return names

@@ -15,11 +15,11 @@ import numpy as np
 from mpmath import mp, mpf
 
 from rewrite_engine.explain.accuracy.computed import Floats
-from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, digits
+from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, are_zero, digits
 from rewrite_engine.explain.accuracy.loss import Loss, repaired
 from rewrite_engine.explain.accuracy.report import OutputAccuracy, RuleEffect
 from rewrite_engine.explain.record import FunctionRecord
-from rewrite_engine.explain.states import own_steps
+from rewrite_engine.explain.states import graph_until, own_steps
 from rewrite_engine.graph.node import Apply
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _share(
 def gone(old: ValuePair, new: Any) -> float:
     """Return the part of the error at the worst element that new values do not have."""
     before, after = old.error, ValuePair(new, old.true, old.mask).error
-    before, after = np.nan_to_num(before, nan=0.0), np.nan_to_num(after, nan=0.0)
+    before, after = (np.nan_to_num(e, nan=0.0, posinf=np.inf) for e in (before, after))
     if before.shape != after.shape or not before.size:
         return 0.0
     at = np.unravel_index(int(np.argmax(before)), before.shape)
@@ -136,10 +136,7 @@ class History:
 
     def _digits(self, k: int) -> list[float]:
         """Return the fewest right digits of each output after k firings; 0 if the graph fails."""
-        graph = self.record.before if k == 0 else self.record.after
-        if 0 < k < len(self.steps):
-            step = self.steps[k]
-            graph = self.record.trace.pasts[step.graph].copy(step.at)[0]
+        graph = graph_until(self.record, self.steps[k - 1].number if k else 0)
         try:
             given = dict(zip(graph.inputs, self.values, strict=True))
             found = Floats().evaluate(graph.outputs, given)
@@ -180,6 +177,6 @@ def fewest(a: Any, x: ValuePair) -> float:
     if not isinstance(a, np.ndarray) or not a.size or np.shape(a) != np.shape(x.true):
         return 0.0
     error = ValuePair(a, x.true, x.mask).error
-    zero = np.asarray(np.asarray(x.true) == 0, bool)
+    zero = are_zero(x)
     found = np.where(zero, np.inf, digits(np.nan_to_num(error, nan=0.0), all_digits(a.dtype)))
     return float(np.min(found)) if not zero.all() else all_digits(a.dtype)

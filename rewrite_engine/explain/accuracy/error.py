@@ -61,6 +61,25 @@ def errors(x: ValuePair) -> Any:
     return found
 
 
+def where_known(fn: Any, x: ValuePair, *others: Any) -> Any:
+    """Return booleans of a function of exact values (of `x`, and of arrays like it): False where
+    they are not known.
+    """
+    arrays = [np.asarray(a) for a in (x.true, *others)]
+    if x.mask is None:
+        return np.asarray(np.frompyfunc(fn, len(arrays), 1)(*arrays), bool)
+    found = np.zeros(arrays[0].shape, bool)
+    found[x.mask] = np.frompyfunc(fn, len(arrays), 1)(*[a[x.mask] for a in arrays])
+    return found
+
+
+def are_zero(x: ValuePair) -> Any:
+    """Return which exact values are known to be 0."""
+    if np.asarray(x.true).dtype != object:
+        return np.asarray(x.true) == 0
+    return where_known(lambda t: bool(t == 0), x)
+
+
 def limits(dtype: Any) -> tuple[Any, Any]:
     """Return the smallest and the largest positive number of a dtype."""
     info = np.finfo(dtype)
@@ -74,7 +93,8 @@ def _exact_errors(computed: Any, true: Any, smallest: Any, largest: Any) -> Any:
     def one(f: Any, t: Any) -> float:
         return error_of(number(python(f)), t, smallest, largest)
 
-    return np.asarray(np.frompyfunc(one, 2, 1)(computed, true), float)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.frompyfunc(one, 2, 1)(computed, true), float)
 
 
 def error_of(f: Any, t: Any, smallest: Any, largest: Any) -> float:
@@ -87,7 +107,8 @@ def error_of(f: Any, t: Any, smallest: Any, largest: Any) -> float:
         return 0.0
     size = abs(t)
     if size > largest:
-        return 0.0 if mp.isinf(f) and (mp.isinf(t) or mp.sign(f) == mp.sign(t)) else INF
+        same = isinstance(t, mp.mpc) or mp.sign(f) == mp.sign(t)
+        return 0.0 if mp.isinf(f) and same else INF
     if mp.isinf(f):
         return INF
     apart = abs(f - t)

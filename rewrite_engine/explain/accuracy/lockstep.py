@@ -12,7 +12,7 @@ import numpy as np
 from mpmath import mp
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.accuracy.computed import Floats, read_by
+from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.error import ValuePair
 from rewrite_engine.explain.accuracy.sample import Selection
 from rewrite_engine.graph.inner import HasInnerGraph
@@ -20,6 +20,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge import exact, truth, wide
 from rewrite_engine.judge.exact import NAN, NotKnown
+from rewrite_engine.judge.values import TermValues
 from rewrite_engine.loops.op import Scan
 
 #: (node, values of its inputs, of its outputs, the ops that hold it)
@@ -45,13 +46,23 @@ class Lockstep:
         self.taken: Counter[tuple[str, str]] = Counter()
         self.diverged: Counter[str] = Counter()
 
-    def run(self, outputs: Sequence[Variable], values: Mapping[Variable, Any]) -> Both:
-        """Return exact and computed values. values: the computed ones of all variables."""
+    def run(
+        self,
+        outputs: Sequence[Variable],
+        values: Mapping[Variable, Any],
+        moved: Mapping[Variable, Callable[[ValuePair], Any]] | None = None,
+    ) -> Both:
+        """Return exact and computed values. values: the computed ones of all variables. moved: a
+        function that returns other exact values of an input.
+        """
         nodes = toposort(list(outputs))
         leaves = {v for node in nodes for v in node.inputs} | set(outputs)
         given = {v: values[v] for v in leaves if v.owner is None and v in values}
         with mp.workdps(self.digits), np.errstate(all="ignore"):
             both = {v: self._leaf(v, a) for v, a in given.items()}
+            for v, move in (moved or {}).items():
+                if v in both:
+                    both[v].true = move(both[v])
             return self._graph(outputs, both, values, ())
 
     def _leaf(self, v: Variable, a: Any) -> ValuePair:
@@ -76,13 +87,16 @@ class Lockstep:
     ) -> Both:
         """Evaluate a graph. known: computed values that are known already."""
         both: Both = dict(given)
-        for node in toposort(list(outputs), list(given)):
+        nodes = toposort(list(outputs), list(given))
+        last = {} if path else {v: node for node in nodes for v in node.inputs}
+        for node in nodes:
             floats = {v: both[v].computed for v in node.inputs if v in both}
-            if any(v not in both for v in read_by(node, floats) if not isinstance(v, Constant)):
-                continue  # a branch that is not taken failed
+            read = TermValues(self.floats, floats).read(node)
+            if any(isinstance(v, Variable) and self._is_missing(v, both) for v in read):
+                continue  # (of a branch that is not taken)
             inputs = [self._value(v, both) for v in node.inputs]
             if path:
-                computed = self.floats.results(node, [x.computed for x in inputs])
+                computed = self.floats.run(node, [x.computed for x in inputs])
             elif all(v in known for v in node.outputs):
                 computed = [known[v] for v in node.outputs]
             else:
@@ -90,10 +104,16 @@ class Lockstep:
             found = self._node(node, inputs, computed, path)
             self.watch(node, inputs, found, path)
             both.update(zip(node.outputs, found, strict=True))
+            for v in node.inputs:  # free what nothing reads any more
+                if last.get(v) is node and v not in outputs:
+                    both.pop(v, None)
         for v in outputs:
             if isinstance(v, Constant):
                 both[v] = self._value(v, both)
         return both
+
+    def _is_missing(self, v: Variable, both: Both) -> bool:
+        return v not in both and not isinstance(v, Constant)
 
     def _value(self, v: Variable, both: Both) -> ValuePair:
         if not isinstance(v, Constant):
@@ -143,7 +163,7 @@ class Lockstep:
         kinds = [v.type.kind for v in node.outputs]
         try:
             given = [nearest(x.true, v) for x, v in zip(inputs, node.inputs, strict=True)]
-            found = self.floats.results(node, given)
+            found = self.floats.run(node, given)
         except Exception:
             found = list(computed)
         if any(kind in "fc" for kind in kinds):

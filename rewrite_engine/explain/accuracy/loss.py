@@ -21,15 +21,18 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.judge import exact, truth, wide
 from rewrite_engine.judge.exact import MOVING, NotKnown
 from rewrite_engine.judge.truth import _MatrixOp
+from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.flow.branches import IfElse
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
+from rewrite_engine.tensor.index.subtensor import BaseInc
 from rewrite_engine.tensor.order.sorting import SortOp
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
 
 NAME_WIDTH = 30  # characters of a term inside a sentence
 MOSTLY = 0.5  # part of an error from which it is the step's own
+MAX_MOVED = 100  # numbers that are changed one by one, for a condition number
 MAX_NUMBERS = 20_000  # inputs of a step that is computed again, for its own rounding
 MIN_LOST = 1.0  # digits: smaller losses are not reported
 #: ops that lose no digits
@@ -98,13 +101,13 @@ class Losses:
             found = _loss(node, path, k, inputs, x, results)
             key = (*path, node)
             old = self.worst.get(key)
-            if found is not None and (old is None or found.lost > old.lost):
+            least = MIN_LOST if old is None else old.lost
+            if found is not None and found.lost >= least:  # (others would keep their arrays)
                 self.worst[key] = found
 
     def ranked(self) -> list[Loss]:
-        """Return the losses that are worth a report, the largest first."""
-        found = [one for one in self.worst.values() if one.lost >= MIN_LOST]
-        return sorted(found, key=lambda one: -one.lost)
+        """Return the losses, the largest first."""
+        return sorted(self.worst.values(), key=lambda one: -one.lost)
 
 
 def _loss(
@@ -149,6 +152,8 @@ def _input_error(node: Apply, inputs: Sequence[ValuePair], own: Any) -> Any:
         return _joined([np.broadcast_to(x.error, np.shape(own)) for x in numbers])
     if isinstance(op, pt.Dot | pt.MatMul) and len(numbers) == 2:
         return _of_factors(op, *numbers)
+    if adds_at_index(op):
+        return _of_added(node, inputs)
     axes = axes_of(op, numbers)
     if axes is not None:
         (x,) = numbers
@@ -197,6 +202,30 @@ def _of_factors(op: Any, x: ValuePair, y: ValuePair) -> Any:
     return np.where(np.isfinite(found), found, 0.0)
 
 
+def adds_at_index(op: Any) -> bool:
+    """Return whether an op adds numbers at an index."""
+    return isinstance(op, BaseInc) and not op.set_instead_of_inc
+
+
+def _of_added(node: Apply, inputs: Sequence[ValuePair]) -> Any:
+    """Return the errors of what is added at an index, relative to all that is added up there."""
+    sizes = [np.abs(_floats(x)) if x.is_number else x.computed for x in inputs]
+    errors = [
+        np.where(np.isfinite(x.error), x.error, 1.0) * size if x.is_number else size
+        for x, size in zip(inputs, sizes, strict=True)
+    ]
+    found = (
+        REFERENCE.plain(node, _as_dtypes(node, errors))[0]
+        / REFERENCE.plain(node, _as_dtypes(node, sizes))[0]
+    )
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _as_dtypes(node: Apply, arrays: Sequence[Any]) -> list[Any]:
+    pairs = zip(arrays, node.inputs, strict=True)
+    return [np.asarray(a, v.type.dtype) if v.type.kind == "f" else a for a, v in pairs]
+
+
 def _whole(x: ValuePair, error: Any) -> float:
     """Return the error of an array, relative to the sizes of its elements."""
     if not np.size(error):
@@ -236,10 +265,15 @@ def condition(loss: Loss) -> float | None:
             return _of_sum(loss)
         if isinstance(op, pt.Dot | pt.MatMul):
             return _of_product(loss)
+        if adds_at_index(op):
+            sizes = [np.abs(_floats(x)) if x.is_number else x.computed for x in loss.inputs]
+            whole = REFERENCE.plain(loss.node, _as_dtypes(loss.node, sizes))[0]
+            return float(whole[loss.index] / abs(float(loss.true))) if loss.true else None
         if is_matrix(op):
             with np.errstate(all="ignore"):
                 found = np.linalg.cond(np.asarray(loss.inputs[0].computed))
             return float(np.max(found))
+        return _by_differences(loss)
     except (NotKnown, ValueError, TypeError, ArithmeticError, np.linalg.LinAlgError):
         pass
     return None
@@ -269,6 +303,24 @@ def _of_elements(loss: Loss) -> float | None:
         moved = [*given]
         moved[i] = np.asarray(x.item() * (1 + step), object)
         total += abs(truth.results(loss.node, moved)[loss.output].item() - y)
+    return float(total / (abs(y) * step))
+
+
+def _by_differences(loss: Loss) -> float | None:
+    """Return the condition number from a change of each number of the inputs."""
+    numbers = [i for i, x in enumerate(loss.inputs) if x.is_number]
+    y = loss.true
+    if sum(np.size(loss.inputs[i].computed) for i in numbers) > MAX_MOVED or not y or y - y != 0:
+        return None
+    step, total = mpf(10) ** -STEP, mpf(0)
+    given = [wide.as_exact(x.true) if x.is_number and x.true.dtype == wide.WIDE else x.true
+             for x in loss.inputs]  # fmt: skip
+    for i in numbers:
+        for place in np.ndindex(given[i].shape):
+            moved = [*given]
+            moved[i] = given[i].copy()
+            moved[i][place] *= 1 + step
+            total += abs(truth.results(loss.node, moved)[loss.output][loss.index] - y)
     return float(total / (abs(y) * step))
 
 

@@ -4,12 +4,12 @@
 >>> import rewrite_engine as rw
 >>> import rewrite_engine.tensor as pt
 >>> x = pt.vector("x")
->>> f = rw.function([x], pt.log(pt.exp(x).sum()))
+>>> f = rw.function([x], pt.exp(x) / pt.exp(x).sum())
 >>> report = rw.accuracy(f, [1000.0, 1001.0])
->>> report.written, round(report.compiled, 1)
-(0.0, 16.0)
+>>> report.written, report.compiled > 15
+(0.0, True)
 >>> [effect.rule for effect in report.effects]
-['softmax/logsumexp']
+['softmax/softmax_from_exp']
 """
 
 from __future__ import annotations
@@ -36,21 +36,20 @@ def accuracy(f: Function[Any], /, *args: Any, **kwargs: Any) -> AccuracyReport:
     """Measure how many digits of a function's results are right for these arguments, and find where
     others are lost.
 
-    f: a compiled function. args, kwargs: its arguments, as in a call; shared variables keep their
-    values. The exact results are those of the graph as written, computed with many digits; the
-    report also has the digits that the graph as written gets in floats, the steps that lose digits,
-    and the rules, or the terms to write by hand, that restore them.
+    f: a compiled function (or a PyMC function of a point, with the point as argument). args,
+    kwargs: its arguments, as in a call; shared variables keep their values. The exact results are
+    those of the graph as written, computed with many digits; the report also has the digits that
+    the graph as written gets in floats, the steps that lose digits, and the rules, or the terms to
+    write by hand, that restore them.
 
     Raises `InputError` for other things than a compiled function, for arguments that do not fit,
     and for a function that was unpickled, which does not know its graph as written; errors of a
     call; `MissingPackageError` if mpmath is not installed.
     """
-    f = _function(f)
-    values = _values(f, args, kwargs)
-    record = record_of(f)
-    if record is None:
-        record = _recorded(f)
-    return accuracy_of(record, "the given arguments", values, f)
+    function, given, named = _called(f, args, kwargs)
+    values = _values(function, given, named)
+    record = record_of(function) or _recorded(function)
+    return accuracy_of(record, "the given arguments", values, function)
 
 
 def accuracy_of(
@@ -80,13 +79,19 @@ def report_of(f: FunctionReport) -> AccuracyReport:
     return accuracy_of(f.record, basis, values)
 
 
-def _function(f: Any) -> Function[Any]:
+def _called(
+    f: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Function[Any], Sequence[Any], dict[str, Any]]:
+    """Return a compiled function and its arguments."""
     if isinstance(f, Function):
-        return f
-    inner = getattr(f, "f", None) or getattr(f, "_pytensor_function", None)
-    if isinstance(inner, Function):
-        raise InputError(f"accuracy takes a compiled function: pass that of {f!r}, {inner!r}")
-    raise InputError(f"accuracy takes a compiled function and its arguments, not {f!r}")
+        return f, args, kwargs
+    inner = getattr(f, "f", None)
+    if isinstance(inner, Function) and len(args) == 1 and isinstance(args[0], dict):
+        return inner, (), {**args[0], **kwargs}
+    parts = getattr(f, "__dict__", {})
+    held = [name for name, value in parts.items() if isinstance(value, Function)]
+    hint = f": pass its attribute {held[0]!r}" if held else ""
+    raise InputError(f"accuracy takes a compiled function and its arguments, not {f!r}{hint}")
 
 
 def _recorded(f: Function[Any]) -> FunctionRecord:

@@ -18,6 +18,7 @@ from rewrite_engine.explain.accuracy.show import (
     loss_table,
     output_table,
     sections,
+    shown_outputs,
     verdict,
 )
 from rewrite_engine.graph.html import bold, faint, first, folded, table, whole
@@ -25,11 +26,12 @@ from rewrite_engine.graph.html import bold, faint, first, folded, table, whole
 if TYPE_CHECKING:
     from rewrite_engine.explain.accuracy.report import AccuracyReport, OutputAccuracy
 
-BAR_WIDTH = 120  # pixels of the digits of a dtype
+UNBROKEN = "\N{NO-BREAK SPACE}"  # a space that breaks no line
+BAR_WIDTH = 80  # pixels of the digits of a dtype
 FEW_DIGITS, SOME_DIGITS = 4, 10  # up to which a bar is red, and yellow
 COLOURS = ("#c0392b", "#d4a017", "#2e8b57")
 STYLE = (
-    "body{font-family:system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;"
+    "body{font-family:system-ui,sans-serif;margin:2em auto;max-width:90em;padding:0 1em;"
     "color-scheme:light dark}h1{font-size:1.2em}"
 )
 
@@ -59,13 +61,12 @@ def page(reports: Sequence[AccuracyReport], title: str = "accuracy") -> str:
 def _outputs(report: AccuracyReport) -> str:
     """Return the table of outputs; bars show the digits."""
     one = output_table(report)
-    by_name = {o.name: o for o in report.outputs}
     rows = [
-        [_bar(by_name[row[3]], row[0], compiled=False), _bar(by_name[row[3]], row[1], True),
-         *map(escape, row[2:])]
-        for row in one.rows
-    ]  # fmt: skip
-    return table(one.heads, first(rows, len(report.outputs), MAX_OUTPUTS), one.numbers)
+        [_bar(o, row[0], compiled=False), _bar(o, row[1], compiled=True), *map(escape, row[2:])]
+        for o, row in zip(shown_outputs(report), one.rows, strict=True)
+    ]
+    heads = [head.replace(" ", UNBROKEN) for head in one.heads]
+    return table(heads, first(rows, len(report.outputs), MAX_OUTPUTS), one.numbers)
 
 
 def _bar(o: OutputAccuracy, text: str, compiled: bool) -> str:
@@ -77,7 +78,8 @@ def _bar(o: OutputAccuracy, text: str, compiled: bool) -> str:
     width = round(BAR_WIDTH * digits / o.full)
     outer = f"display:inline-block;width:{BAR_WIDTH}px;background:rgba(128,128,128,.2)"
     inner = f"display:block;height:.5em;width:{width}px;background:{colour}"
-    return f'{escape(text)} <span style="{outer}"><span style="{inner}"></span></span>'
+    bar = f'<span style="{outer}"><span style="{inner}"></span></span>'
+    return f'<span style="white-space:nowrap">{escape(text)} {bar}</span>'
 
 
 def _table(one: AccuracyTable) -> str:

@@ -1,11 +1,14 @@
 """What to write by hand instead of terms that lose digits, as rules in the rule language. The table
 with both sides in words is `ADVICE` in `advice.py`, which tries them; no mode applies them.
+
+They assume ordinary numbers: for others the better term may overflow or be undefined, which a
+report sees, as it runs it on the inputs at hand.
 """
 
 from __future__ import annotations
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import Float, Matrix, Prop, compute, refines, rule
+from rewrite_engine.language import Float, Matrix, Prop, assumes, compute, rule
 
 
 def centred(x, m, axis):
@@ -18,19 +21,19 @@ def products_of_centred(x, y, axis, keepdims, n):
     return pt.sum(centred(x, n, axis) * centred(y, n, axis), axis=axis, keepdims=keepdims) / n
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def square_of_power(x: Float):
     """One form of squares for the rules below."""
     return x**2 >> pt.sqr(x)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def square_of_product(x: Float):
     """One form of squares for the rules below."""
     return x * x >> pt.sqr(x)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def variance_by_squares(x: Float, axis: Prop, keepdims: Prop, n, m):
     """Two large numbers cancel; subtract the mean before you square."""
     total = pt.Sum(axis=axis, keepdims=keepdims)
@@ -39,7 +42,7 @@ def variance_by_squares(x: Float, axis: Prop, keepdims: Prop, n, m):
     )
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def covariance_by_products(x: Float, y: Float, axis: Prop, keepdims: Prop, n, m, k):
     """Two large numbers cancel; subtract the means before you multiply."""
     total = pt.Sum(axis=axis, keepdims=keepdims)
@@ -48,7 +51,7 @@ def covariance_by_products(x: Float, y: Float, axis: Prop, keepdims: Prop, n, m,
     )
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def log_of_determinant(a: Matrix):
     """The determinant overflows, or is 0, where its logarithm is an ordinary number; for a
     covariance matrix, 2 log(diag(cholesky(a))).sum() is faster.
@@ -56,19 +59,19 @@ def log_of_determinant(a: Matrix):
     return pt.log(pt.linalg.Det()(a)) >> compute(lambda a: pt.linalg.slogdet(a)[1])
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def log_of_absolute_determinant(a: Matrix):
     """The determinant overflows, or is 0, where its logarithm is an ordinary number."""
     return pt.log(abs(pt.linalg.Det()(a))) >> compute(lambda a: pt.linalg.slogdet(a)[1])
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def softmax_by_exponentials(x: Float, axis: Prop):
     """The exponentials overflow, or all are 0."""
     return pt.exp(x) / pt.Sum(axis=axis, keepdims=True)(pt.exp(x)) >> pt.Softmax(axis)(x)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def log_of_summed_exponentials(x: Float, axis: Prop, keepdims: Prop):
     """The exponentials overflow, or all are 0."""
     return pt.log(pt.Sum(axis=axis, keepdims=keepdims)(pt.exp(x))) >> compute(
@@ -76,79 +79,79 @@ def log_of_summed_exponentials(x: Float, axis: Prop, keepdims: Prop):
     )
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def one_minus_cosine(x: Float):
     """1 and the cosine of a small angle cancel."""
     return 1 - pt.cos(x) >> 2 * pt.sqr(pt.sin(x / 2))
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def root_of_squares(x: Float, y: Float):
     """The squares overflow, or are 0."""
     return pt.sqrt(pt.sqr(x) + pt.sqr(y)) >> pt.hypot(x, y)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def log_of_one_plus(x: Float):
     """The sum keeps few digits of a small x."""
     return pt.log(1 + x) >> pt.log1p(x)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def exponential_minus_one(x: Float):
     """The exponential of a small x and 1 cancel."""
     return pt.exp(x) - 1 >> pt.expm1(x)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def difference_of_exponentials(x: Float, y: Float):
     """The exponentials of two near numbers cancel."""
     return pt.exp(x) - pt.exp(y) >> pt.exp(y) * pt.expm1(x - y)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def difference_of_logarithms(x: Float, y: Float):
     """The logarithms of two near numbers cancel."""
     return pt.log(x) - pt.log(y) >> pt.log1p((x - y) / y)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def difference_of_roots(x: Float, y: Float):
     """The roots of two near numbers cancel."""
     return pt.sqrt(x) - pt.sqrt(y) >> (x - y) / (pt.sqrt(x) + pt.sqrt(y))
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def root_minus_number(x: Float, y: Float):
     """The root of y² + x and y cancel if x is small, as in the formula for quadratic equations."""
     return pt.sqrt(pt.sqr(y) + x) - y >> x / (pt.sqrt(pt.sqr(y) + x) + y)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def root_of_difference_minus_number(x: Float, y: Float):
     """The root of y² - x and y cancel if x is small, as in the formula for quadratic equations."""
     return pt.sqrt(pt.sqr(y) - x) - y >> -x / (pt.sqrt(pt.sqr(y) - x) + y)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def difference_of_squares(x: Float, y: Float):
     """The squares of two near numbers cancel, with their rounding errors."""
     return pt.sqr(x) - pt.sqr(y) >> (x - y) * (x + y)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def one_minus_tanh(x: Float):
     """1 and the tanh of a large number cancel."""
     return 1 - pt.tanh(x) >> 2 * pt.sigmoid(-2 * x)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def one_minus_erf(x: Float):
     """1 and erf of a large number cancel."""
     return 1 - pt.erf(x) >> pt.erfc(x)
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def log_of_product(x: Float, axis: Prop, keepdims: Prop):
     """The product overflows, or is 0, where its logarithm is an ordinary number."""
     return pt.log(pt.Prod(axis=axis, keepdims=keepdims)(x)) >> pt.Sum(axis=axis, keepdims=keepdims)(
@@ -156,7 +159,7 @@ def log_of_product(x: Float, axis: Prop, keepdims: Prop):
     )
 
 
-@rule(claim=refines)
+@rule(claim=assumes("these_inputs"))
 def product_with_inverse(a: Matrix, b: Matrix):
     """The inverse has errors that a solution of the equations does not have."""
     return pt.Dot()(pt.linalg.MatrixInverse()(a), b) >> compute(lambda a, b: pt.linalg.solve(a, b))

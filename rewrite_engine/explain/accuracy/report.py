@@ -25,8 +25,9 @@ class OutputAccuracy:
     true: this element as compiled, as written, and exactly. measured: number of elements that were
     compared, of `size`. zeros: elements whose exact value is 0, but not the compiled one. known:
     digits to which the exact value is known, at most `full`; where large arrays are evaluated in
-    80-bit floats, results may have more right digits than that. settled: whether the exact value
-    did not change with more digits.
+    80-bit floats, results may have more right digits than that. determined: digits of the element
+    at `index` that stay as they are if each input changes by half a unit in its last place; known
+    if digits are lost. settled: whether the exact value did not change with more digits.
     """
 
     name: str
@@ -45,6 +46,7 @@ class OutputAccuracy:
     measured: int
     zeros: int
     known: float
+    determined: float | None = None
     settled: bool = True
 
     @property
@@ -61,6 +63,11 @@ class OutputAccuracy:
     def is_poor(self) -> bool:
         """Return whether the compiled function has lost more than sums of many terms do."""
         return self.compiled < POOR * self.full
+
+    @property
+    def is_as_good_as_inputs(self) -> bool:
+        """Return whether changes in the last place of the inputs explain the error."""
+        return self.determined is not None and self.compiled >= self.determined - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rewrite_engine.errors import plural
-from rewrite_engine.explain.accuracy.loss import MOSTLY
 from rewrite_engine.graph.origin import Line
 
 if TYPE_CHECKING:
@@ -22,9 +21,13 @@ if TYPE_CHECKING:
 
 WIDTH = 100  # columns
 MAX_OUTPUTS = 20  # rows of the table
+MOSTLY = 0.5  # part of an error from which it is the step's own
 SURELY = 0.5  # digits by which the exact value has to be known better
 MIN_AMPLIFIED = 10.0  # condition number from which a step counts as one that amplifies errors
-ADDING = ("add", "sub", "Sum", "dot")  # ops whose operands may cancel
+#: ops whose operands may cancel
+ADDING = frozenset(
+    ("add", "sub", "Sum", "dot", "MatMul", "IncSubtensor", "AdvancedIncSubtensor", "IncDiagonal")
+)
 
 
 class AccuracyTable(NamedTuple):
@@ -37,7 +40,9 @@ class AccuracyTable(NamedTuple):
 
 def text(report: AccuracyReport) -> str:
     """Return the report as text."""
-    lines = [heading(report), "", *_laid_out(output_table(report))]
+    lines = [heading(report)]
+    if report.outputs:
+        lines += ["", *_laid_out(output_table(report))]
     lines += _more(len(report.outputs) - MAX_OUTPUTS, "output")
     for title, losses in sections(report):
         lines += ["", title, *_laid_out(loss_table(losses))]
@@ -51,6 +56,8 @@ def text(report: AccuracyReport) -> str:
 def heading(report: AccuracyReport) -> str:
     """Return the first line: how many digits are right."""
     a, b = report.written, report.compiled
+    if not report.outputs:
+        return f"{report.name}: there are no numbers to compare"
     return f"{report.name}: {a:.1f} digits are right as written, {b:.1f} as compiled"
 
 
@@ -63,11 +70,18 @@ def verdict(report: AccuracyReport) -> Iterator[str]:
     """Yield what there is to say if no advice says it."""
     poor = [o.name for o in report.outputs if o.is_poor]
     advised = {one.output for one in report.suggestions}
-    rest = [name for name in poor if name not in advised]
-    if not poor:
+    advised |= {one.output for one in report.effects if one.after < one.before}
+    delicate = [o.name for o in report.outputs if o.is_poor and o.is_as_good_as_inputs]
+    rest = [name for name in poor if name not in advised and name not in delicate]
+    if report.outputs and not poor:
         lossy = any(o.is_lossy_compiled for o in report.outputs)
         yield f"The compiled function keeps {'most' if lossy else 'all'} digits."
-    elif rest:
+    if delicate:
+        yield (
+            f"{', '.join(delicate[:MAX_OUTPUTS])}: a change in the last place of an input changes "
+            "the exact result as much, so no formula has more right digits if inputs are rounded."
+        )
+    if rest:
         names = ", ".join(rest[:MAX_OUTPUTS])
         yield (
             f"No rule, and no term that is known here, restores the digits of {names}: the steps "
@@ -77,17 +91,28 @@ def verdict(report: AccuracyReport) -> Iterator[str]:
 
 def sections(report: AccuracyReport) -> Iterator[tuple[str, Sequence[DigitLoss]]]:
     """Yield the tables of steps, with their titles."""
+    same = [_key(one) for one in report.losses] == [_key(one) for one in report.losses_compiled]
     if report.losses:
-        yield "Steps that lose digits, as written:", report.losses
-    if report.losses_compiled:
+        when = ", as written and after rewriting" if same else ", as written"
+        yield f"Steps that lose digits{when}:", report.losses
+    if report.losses_compiled and not same:
         yield "Steps that lose digits after rewriting:", report.losses_compiled
 
 
+def _key(one: DigitLoss) -> tuple[str, str, Line | None]:
+    return one.step, why(one), one.line
+
+
+def shown_outputs(report: AccuracyReport) -> Sequence[OutputAccuracy]:
+    """Return the outputs to show: if there are many, the least accurate ones."""
+    if len(report.outputs) <= MAX_OUTPUTS:
+        return report.outputs
+    return sorted(report.outputs, key=lambda o: o.compiled)[:MAX_OUTPUTS]
+
+
 def output_table(report: AccuracyReport) -> AccuracyTable:
-    """Return the table of outputs, the least accurate ones first if there are many."""
-    outputs = list(report.outputs)
-    if len(outputs) > MAX_OUTPUTS:
-        outputs = sorted(outputs, key=lambda o: o.compiled)[:MAX_OUTPUTS]
+    """Return the table of outputs."""
+    outputs = shown_outputs(report)
     heads = ["as written", "compiled", "of", "output", "worst element", "compiled", "exact"]
     return AccuracyTable(heads, [_output_row(o) for o in outputs], 3)
 
@@ -140,7 +165,7 @@ def why(one: DigitLoss) -> str:
         return "rounds"
     if one.condition is not None and one.condition < MIN_AMPLIFIED:
         return "errors of inputs"
-    return "cancels" if one.op in ADDING else "amplifies errors"
+    return "cancels" if one.op.partition("{")[0] in ADDING else "amplifies errors"
 
 
 def place(line: Line | None) -> str:
@@ -153,7 +178,8 @@ def effect_text(one: RuleEffect) -> str:
     verb = "restores" if one.after > one.before else "loses"
     where = f", {place(one.line)}" if one.line else ""
     digits = f"{one.before:.1f} → {one.after:.1f}"
-    return f"{one.rule} {verb} digits of {one.output}: {digits} (firing #{one.number}{where})"
+    text = f"{one.rule} {verb} digits of {one.output}: {digits} (firing #{one.number}{where})"
+    return text if verb == "restores" else f'{text}; mode.excluding("{one.rule}") leaves it out'
 
 
 def advice_text(one: Suggestion) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -15,9 +15,17 @@ from rewrite_engine.compile import Function
 from rewrite_engine.compile.profiling import line_of
 from rewrite_engine.errors import plural
 from rewrite_engine.explain.accuracy.advice import suggestions
-from rewrite_engine.explain.accuracy.cause import Cause, effects
+from rewrite_engine.explain.accuracy.cause import MIN_CHANGE, Cause, effects, fewest
 from rewrite_engine.explain.accuracy.computed import Floats, Values
-from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, digits, written
+from rewrite_engine.explain.accuracy.error import (
+    ValuePair,
+    all_digits,
+    are_zero,
+    digits,
+    unit,
+    where_known,
+    written,
+)
 from rewrite_engine.explain.accuracy.lockstep import Lockstep, ignore
 from rewrite_engine.explain.accuracy.loss import Losses, condition, own_share, strange
 from rewrite_engine.explain.accuracy.report import AccuracyReport, DigitLoss, OutputAccuracy
@@ -30,13 +38,14 @@ from rewrite_engine.graph.inner import HasInnerGraph, unfolded
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import provenance
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge import wide
+from rewrite_engine.judge import exact, wide
 from rewrite_engine.printing.formula import Roots, formula
 from rewrite_engine.terms.print import write
 
 DIGITS = (50, 100, 200, 400)  # of the exact values: more until these do not change
 SETTLED = 25  # digits in which values of two of these agree
 MORE_DIGITS = all_digits(np.longdouble) - all_digits(np.float64)  # of 80-bit floats
+CONSTANTS = 2  # digits that constants lose when rules compute them in floats
 MAX_LOSSES = 12  # steps that a report lists
 STEP_WIDTH, STEP_LEVELS, STEP_OPERANDS = 44, 4, 4  # of a term: characters, levels, operands
 
@@ -52,6 +61,7 @@ class Graph:
             if isinstance(node.op, HasInnerGraph) and node.op.inline
         }  # fmt: skip
         self.outputs: list[Variable] = list(fgraph.outputs)
+        self.inputs: list[Variable] = list(fgraph.inputs)
         if inline:
             self.outputs = unfolded(self.outputs, inline)
         self.floats = Floats()
@@ -115,14 +125,28 @@ class Graph:
             self.diverged |= lockstep.diverged
         self.true = [found[v] for v in self.outputs]
 
+    @cached_property
+    def moved(self) -> list[ValuePair]:
+        """The outputs exactly, for inputs that are changed by half a unit in the last place."""
+        rng = np.random.default_rng(0)
+        found: dict[Variable, ValuePair] = {}
+        for outputs, plan in self.parts:
+            moves = {
+                v: partial(moved_by_half_units, rng, unit(v.type.dtype))
+                for v in self.inputs
+                if v.type.kind == "f"
+            }
+            found |= Lockstep(plan, DIGITS[0]).run(outputs, self.values, moves)
+        return [found[v] for v in self.outputs]
+
     @property
     def wide_nodes(self) -> int:
         """Number of nodes that are evaluated in 80-bit floats."""
         return len({one for _, plan in self.parts for one in plan.wide if isinstance(one, Apply)})
 
 
-def settled(a: ValuePair, b: ValuePair) -> Any:
-    """Return where exact values of two numbers of digits agree."""
+def settled(a: ValuePair, b: ValuePair, count: float = SETTLED) -> Any:
+    """Return where two exact values agree in a number of digits."""
     x, y = a.true, b.true
     if not isinstance(y, np.ndarray) or y.dtype != object or np.asarray(x).dtype != object:
         return np.ones((), bool)
@@ -131,9 +155,9 @@ def settled(a: ValuePair, b: ValuePair) -> Any:
         def same(s: Any, t: Any) -> bool:
             if s == t or (s != s and t != t):
                 return True
-            return bool(abs(s - t) <= abs(t) * mp.mpf(10) ** -SETTLED)
+            return bool(abs(s - t) <= abs(t) * mp.mpf(10) ** -count)
 
-        return np.asarray(np.frompyfunc(same, 2, 1)(x, y), bool)
+        return where_known(same, b, x) | (False if b.mask is None else ~b.mask)
 
 
 class Study:
@@ -161,12 +185,12 @@ class Study:
         return graph
 
     @cached_property
-    def outputs(self) -> list[OutputAccuracy]:
-        """The accuracy of each output of numbers."""
+    def outputs(self) -> dict[int, OutputAccuracy]:
+        """The accuracy of each output of numbers, by its position in the graph."""
         names = output_names(self.record)
         found = zip(names, self.written.true, self.compiled, strict=True)
-        pairs = [(i, *one) for i, one in enumerate(found) if is_array(one[1])]
-        return [self._output(*one) for one in pairs if np.size(one[2].computed)]
+        arrays = {i: one for i, one in enumerate(found) if is_array(one[1])}
+        return {i: self._output(i, *one) for i, one in arrays.items() if np.size(one[1].computed)}
 
     def _output(self, i: int, name: str, x: ValuePair, compiled: Any) -> OutputAccuracy:
         compiled = np.asarray(compiled)
@@ -174,8 +198,7 @@ class Study:
         after = ValuePair(compiled, x.true, x.mask)
         known = ~np.isnan(np.broadcast_to(x.error, compiled.shape))
         stable = self.written.settled[i] if self.written.settled else True
-        true = _zero_if_unsettled(x, stable)
-        zeros = known & _are_zero(true, compiled.shape) & (compiled != 0)
+        zeros = known & (are_zero(x) | _shrinks(x, stable)) & (compiled != 0)
         counted = known & ~zeros if (known & ~zeros).any() else known
         a, b = [np.where(counted, digits(e.error, most), np.inf) for e in (x, after)]
         at = np.unravel_index(int(np.argmin(b)), b.shape) if b.ndim else ()
@@ -183,20 +206,32 @@ class Study:
             at = np.unravel_index(int(np.argmin(a)), a.shape)
         known_to = self.written.known_digits(i, float(a.min()), most)
         place = tuple([int(k) for k in at])
-        t = true[place] if np.ndim(true) else true.item()
+        t = np.asarray(x.true)[place] if place else np.asarray(x.true).item()
         return OutputAccuracy(
             name, str(compiled.dtype), compiled.shape, most, float(a.min()), _median(a[counted]),
             min(float(b.min()), known_to), _median(b[counted]), place, str(compiled[place]),
             str(np.asarray(x.computed)[place]), written(t), compiled.size, int(known.sum()),
-            int(zeros.sum()), known_to, bool(np.all(stable)),
+            int(zeros.sum()), known_to, self._determined(i, x, place, most), bool(np.all(stable)),
         )  # fmt: skip
+
+    def _determined(self, i: int, x: ValuePair, place: Any, most: float) -> float | None:
+        """Return the digits of an element that stay if inputs change in their last place."""
+        if not x.is_number or float(np.nanmax(x.error, initial=0.0)) <= 10 ** (1 - most):
+            return None
+        moved = self.written.moved[i].true
+        a, b = [
+            np.asarray(t)[place] if np.ndim(t) else np.asarray(t).item() for t in (x.true, moved)
+        ]
+        with mp.workdps(DIGITS[0]):
+            apart = float(abs(b - a) / abs(a)) if a and a - a == 0 == b - b else 0.0
+        return float(digits(apart, most))
 
     # --- where ---------------------------------------------------------------------------------
 
     @cached_property
     def rewritten(self) -> Graph | None:
         """The rewritten graph, if digits are lost there."""
-        if not any(o.is_lossy_compiled for o in self.outputs):
+        if not any(o.is_lossy_compiled for o in self.outputs.values()):
             return None
         graph = Graph(self.record.after, self.values)
         graph.measure(settle=False)
@@ -208,52 +243,38 @@ class Study:
             return self._report()
 
     def _report(self) -> AccuracyReport:
-        outputs = self.outputs
-        before: list[DigitLoss] = []
-        causes: list[Cause] = []
-        if any(o.is_lossy for o in outputs):
-            causes = self._causes(self.written)
-            before = [self._loss(c) for c in causes]
-        after = []
-        causes_after: list[Cause] = []
-        if self.rewritten is not None:
-            causes_after = self._causes(self.rewritten)
-            after = [self._loss(c, rewritten=True) for c in causes_after]
-        changed = effects(self.record, self.values, self._numbered(), self.written.true)
+        outputs, true, graph = self.outputs, self.written.true, self.record.before
+        before = [self._loss(c) for c in self._causes(self.written)]
+        after = [self._loss(c) for c in self._causes(self.rewritten)]
+        changed = effects(self.record, self.values, outputs, true)
         optimizer = self.record.mode.optimizer
-        advice = suggestions(
-            self.record.before, optimizer, self.values, self._numbered(), self.written.true
-        )
+        advice = suggestions(graph, optimizer, self.values, outputs, true)
         return AccuracyReport(
-            self.record.name, self.basis, tuple(outputs), tuple(before), tuple(after),
+            self.record.name, self.basis, tuple(outputs.values()), tuple(before), tuple(after),
             tuple(changed), tuple(advice), self._reference(), tuple(self._notes()),
             perf_counter() - self.start,
         )  # fmt: skip
 
-    def _numbered(self) -> dict[int, OutputAccuracy]:
-        """Return the outputs by their positions in the graph."""
-        names = output_names(self.record)
-        by_name = {o.name: o for o in self.outputs}
-        return {i: by_name[name] for i, name in enumerate(names) if name in by_name}
-
-    def _causes(self, graph: Graph) -> list[Cause]:
-        compiled = graph is self.rewritten
-        names = self._numbered()
-        lossy = [i for i, o in names.items() if (o.is_lossy_compiled if compiled else o.is_lossy)]
-        found = Cause.of(graph, lossy, self.written.true)
+    def _causes(self, graph: Graph | None) -> list[Cause]:
+        """Return the steps of a graph that lose digits of outputs."""
+        if graph is None:
+            return []
+        lossy = [
+            i for i, o in self.outputs.items()
+            if (o.is_lossy if graph is self.written else o.is_lossy_compiled)
+        ]  # fmt: skip
         told: dict[Any, Cause] = {}
-        for one in found:
+        for one in Cause.of(graph, lossy, self.written.true) if lossy else ():
             if one.matters:
                 node = one.loss.node
                 key = (node.op, line_of(node), step_text(node.outputs[0]), len(one.loss.path))
                 told.setdefault(key, one)
         return list(told.values())[:MAX_LOSSES]
 
-    def _loss(self, cause: Cause, rewritten: bool = False) -> DigitLoss:
+    def _loss(self, cause: Cause) -> DigitLoss:
         loss = cause.loss
         v = loss.node.outputs[loss.output]
-        rules = provenance(v).rules if rewritten else ()
-        output = None if cause.output is None else self._numbered()[cause.output].name
+        output = None if cause.output is None else self.outputs[cause.output].name
         with mp.workdps(DIGITS[0]):
             grows, own = condition(loss), own_share(loss)
         shown = "" if loss.index is None else str(loss.computed)
@@ -262,7 +283,7 @@ class Study:
         return DigitLoss(
             step_text(v), str(loss.node.op), line_of(loss.node) or line_of(outer),
             str(loss.path[-1].op) if loss.path else None, loss.before, loss.after, grows, own,
-            cause.share, output, shown, true, strange(loss, own), tuple(rules),
+            cause.share, output, shown, true, strange(loss, own), provenance(v).rules,
         )  # fmt: skip
 
     # --- what it rests on ----------------------------------------------------------------------
@@ -282,23 +303,54 @@ class Study:
             notes.append(f"its errors do not count, for it is taken as computed in floats: {what}")
         for name in self.written.diverged:
             notes.append(f"{name} would end after another number of steps if it were exact")
-        for o in self.outputs:
-            if o.measured < o.size:
-                part = f"{o.measured:,} of {o.size:,} elements"
-                notes.append(f"digits of {o.name} are those of {part}")
-            if o.zeros:
-                some = plural(o.zeros, "element")
-                notes.append(f"{o.name}: {some} whose exact value is 0 are left out")
-            if not o.settled:
-                n = self.written.digits
-                notes.append(f"{o.name}: exact values still change with {n} digits")
+        notes += self._notes_on_rewriting()
+        for o in self.outputs.values():
+            notes += notes_on_output(o, self.written.digits)
         return notes
+
+    def _notes_on_rewriting(self) -> Iterator[str]:
+        """Yield notes on the compiled function, where digits are lost in it."""
+        graph = self.rewritten
+        if graph is None:
+            return
+        for i, o in self.outputs.items():
+            by_op = graph.values[graph.outputs[i]]
+            op_by_op = fewest(by_op, self.written.true[i])
+            if op_by_op - o.compiled >= MIN_CHANGE and o.known >= o.full:
+                text = f"the linker loses digits of {o.name}: the rewritten graph has"
+                yield f"{text} {op_by_op:.1f} if it runs op by op"
+            same = settled(graph.true[i], self.written.true[i], o.full - CONSTANTS)
+            if not np.all(same) and o.known >= o.full:
+                yield f"the rewritten graph has another exact value of {o.name}"
+
+
+def notes_on_output(o: OutputAccuracy, digits: int) -> Iterator[str]:
+    """Yield the limits of what is said of an output."""
+    if o.measured < o.size:
+        yield f"digits of {o.name} are those of {o.measured:,} of {o.size:,} elements"
+    if o.zeros:
+        some = plural(o.zeros, "element")
+        yield f"{o.name}: {some} whose exact value is 0 are left out"
+    if not o.settled:
+        yield f"{o.name}: exact values still change with {digits} digits"
 
 
 def step_text(v: Variable) -> str:
     """Return the term of a step: its op, and a little of its operands."""
     levels = {"depth": STEP_LEVELS, "width": STEP_OPERANDS, "limit": STEP_WIDTH}
     return write(v, name=Roots(), call=formula, **levels)  # type: ignore[arg-type]
+
+
+def moved_by_half_units(rng: Any, half: float, x: ValuePair) -> Any:
+    """Return exact values that are changed by up to half a unit in the last place, at random."""
+    changes = rng.uniform(-half, half, size=np.shape(x.true))
+    if x.true.dtype != object:
+        return x.true * (1 + changes.astype(x.true.dtype))
+    if x.mask is None:
+        return np.asarray(x.true * (1 + exact.exact(changes)), object)
+    found = x.true.copy()
+    found[x.mask] = found[x.mask] * (1 + exact.exact(changes[x.mask]))
+    return found
 
 
 def is_array(x: ValuePair) -> bool:
@@ -310,14 +362,8 @@ def _median(a: Any) -> float:
     return float(np.median(a))
 
 
-def _zero_if_unsettled(x: ValuePair, stable: Any) -> Any:
-    """Return exact values, with 0 for those that shrink with the number of digits."""
-    true = np.asarray(x.true)
-    if true.dtype != object or np.all(stable):
-        return true
-    tiny = np.frompyfunc(lambda t: bool(abs(t) < mp.mpf(10) ** -SETTLED), 1, 1)(true)
-    return np.where(~np.asarray(stable) & np.asarray(tiny, bool), mp.mpf(0), true)
-
-
-def _are_zero(true: Any, shape: tuple[int, ...]) -> Any:
-    return np.broadcast_to(np.asarray(true == 0, bool), shape)
+def _shrinks(x: ValuePair, stable: Any) -> Any:
+    """Return which exact values are 0 as far as digits tell: they are not settled, and tiny."""
+    if np.asarray(x.true).dtype != object or np.all(stable):
+        return np.zeros(np.shape(x.true), bool)
+    return ~np.asarray(stable) & where_known(lambda t: bool(abs(t) < mp.mpf(10) ** -SETTLED), x)

@@ -16,7 +16,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.c.compiler import has_compiler
-from rewrite_engine.link.c.source import CSource, asked
+from rewrite_engine.link.c.source import CSource, c_source_of
 from rewrite_engine.link.forms import Form, into_cells, register_form
 from rewrite_engine.link.perform import of_type
 
@@ -30,20 +30,20 @@ def c_function(node: Apply) -> Callable[..., Any] | None:
     compiler. Raises `CompileError` for code that the compiler rejects; `NoCCodeError` and
     `NoCompilerError` if there is no `perform` either.
     """
-    source = asked(node)
+    source = c_source_of(node)
     if performs(node.op) and (isinstance(source, str) or not has_compiler()):
         return None
     if isinstance(source, str):
         raise NoCCodeError(
             message(f"{source}, and no perform", op=node.op, inputs=node.inputs, where=node.where())
         )
-    return _compiled(node, source)
+    return _compile(node, source)
 
 
 @register_form
 def c_form(node: Apply) -> Form | None:
     """Return the C code of a node as one of the forms in which it runs; None if there is none."""
-    if not has_compiler() or isinstance(asked(node), str):
+    if not has_compiler() or isinstance(c_source_of(node), str):
         return None
     found = c_function(node)
     if found is None:
@@ -70,16 +70,16 @@ def params_of(node: Apply) -> Any:
     return None if found is None else kind.filter(found)
 
 
-def _compiled(node: Apply, source: CSource) -> Callable[..., Any]:
+def _compile(node: Apply, source: CSource) -> Callable[..., Any]:
     from rewrite_engine.link.c.module import module_of
 
     node.op.prepare_node(node, None, None, "c")
     try:
         make = module_of(source).make
     except (CompileError, NoCompilerError, ImportError) as error:
-        told = message(str(error), op=node.op, inputs=node.inputs, where=node.where())
+        text = message(str(error), op=node.op, inputs=node.inputs, where=node.where())
         known = isinstance(error, CompileError | NoCompilerError)
-        better = type(error)(told) if known else CompileError(told)
+        better = type(error)(text) if known else CompileError(text)
         better.__dict__.update(error.__dict__)
         raise better from error.__cause__
     filters = tuple([partial(of_type, v.type) for v in node.outputs])

@@ -19,9 +19,9 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import CompileError, NoCompilerError
 from rewrite_engine.link.c.source import CSource
 
-SHOWN = 40  # lines of a compiler's messages in an error
-FLAGS = ("-O3", "-w", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
-PLACE = re.compile(r"^([^:\s]+):(\d+):\d*:? ")
+MAX_MESSAGE_LINES = 40  # lines of a compiler's messages in an error
+COMPILER_FLAGS = ("-O3", "-w", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
+MESSAGE_PLACE = re.compile(r"^([^:\s]+):(\d+):\d*:? ")
 
 
 def has_compiler() -> bool:
@@ -45,9 +45,9 @@ def compiler() -> tuple[str, ...]:
 
 def command(source: CSource, file: str, out: str) -> list[str]:
     """Return the command that compiles a text in a file."""
-    own = [*FLAGS, *shlex.split(config.gcc__cxxflags), *source.arguments]
+    own = [*COMPILER_FLAGS, *shlex.split(config.gcc__cxxflags), *source.arguments]
     folders = [np.get_include(), *_python_headers(), *source.header_dirs]
-    words = [*compiler(), *_shared(), *[flag for flag in own if flag not in source.without]]
+    words = [*compiler(), *_link_arguments(), *[flag for flag in own if flag not in source.without]]
     words += [f"-I{folder}" for folder in folders]
     words += ["-o", out, file]
     for folder in source.lib_dirs:
@@ -77,23 +77,23 @@ def compile_module(source: CSource, folder: Path) -> Path:
     except OSError as error:
         raise NoCompilerError(f"the C++ compiler {words[0]!r} does not run: {error}") from error
     if done.returncode or not out.exists():
-        raise refused(source, words, done.stderr + done.stdout, done.returncode)
+        raise rejection(source, words, done.stderr + done.stdout, done.returncode)
     return out
 
 
-def refused(source: CSource, words: Sequence[str], said: str, status: int) -> CompileError:
+def rejection(source: CSource, words: Sequence[str], said: str, status: int) -> CompileError:
     """Return the error for a compiler's message, with the lines that it mentions."""
     lines: list[str] = []
     for line in said.splitlines():
         lines.append(line)
-        found = PLACE.match(line)
+        found = MESSAGE_PLACE.match(line)
         text = found and line_of(source.text, found[1], int(found[2]))
         if text:
             lines.append(f"    | {text}")
-    if len(lines) > SHOWN:
-        lines[SHOWN:] = [f"… {len(lines) - SHOWN} more lines"]
-    told = "\n".join(lines) or f"it ended with status {status} and no message"
-    error = CompileError(f"the compiler rejects the C code\n{told}\n{shlex.join(words)}")
+    if len(lines) > MAX_MESSAGE_LINES:
+        lines[MAX_MESSAGE_LINES:] = [f"… {len(lines) - MAX_MESSAGE_LINES} more lines"]
+    text = "\n".join(lines) or f"it ended with status {status} and no message"
+    error = CompileError(f"the compiler rejects the C code\n{text}\n{shlex.join(words)}")
     error.source = source.text
     return error
 
@@ -120,7 +120,7 @@ def supports(cxx: str, flag: str, program: str) -> bool:
 
 
 @cache
-def _shared() -> tuple[str, ...]:
+def _link_arguments() -> tuple[str, ...]:
     """Return the arguments with which setuptools links Python modules, after the compiler's
     name.
     """

@@ -10,7 +10,7 @@ from rewrite_engine.errors import DTypeError, ParameterError, describe
 from rewrite_engine.link.c.interface import Sub
 from rewrite_engine.link.c.type import CType
 
-CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
+CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 C_TYPE = re.compile(r"[A-Za-z_]\w*(\s+[A-Za-z_]\w*)*")
 
 
@@ -137,7 +137,7 @@ default: PyErr_SetString(PyExc_ValueError, "no constant of the enumeration"); {s
 
 def _number(name: str, value: Any) -> int | float:
     """Return the value of a constant, after checking it and its name."""
-    if not CONSTANT.fullmatch(name):
+    if not CONSTANT_NAME.fullmatch(name):
         raise EnumNameError(f"{name!r} is not a name in capital letters, digits and underscores")
     if not isinstance(value, int | float):
         raise DTypeError(f"{name} must be a number, not {describe(value)}")

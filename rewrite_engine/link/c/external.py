@@ -18,8 +18,8 @@ from rewrite_engine.link.c.op import COp
 from rewrite_engine.link.c.params_type import ParamsType
 from rewrite_engine.link.c.side import c_side
 
-SECTION = re.compile(r"^#section[ \t]+(\w+)[ \t]*$", re.MULTILINE)
-SECTIONS = ("code", "code_cleanup", "init_code", "init_code_apply", "init_code_struct",
+SECTION_LINE = re.compile(r"^#section[ \t]+(\w+)[ \t]*$", re.MULTILINE)
+SECTION_NAMES = ("code", "code_cleanup", "init_code", "init_code_apply", "init_code_struct",
             "support_code", "support_code_apply", "support_code_struct",
             "cleanup_code_struct")  # fmt: skip
 
@@ -158,13 +158,13 @@ def _between(macros: dict[str, Any], text: str) -> str:
 
 def _sections(text: str, file: str | Path) -> list[tuple[str, str]]:
     """Return the sections of a file, with their names."""
-    before, *found = SECTION.split(text)
+    before, *found = SECTION_LINE.split(text)
     if before.strip():
         raise OptionError(f"{file}: there is code before the first `#section`")
     names, sections = found[::2], found[1::2]
     for name in names:
-        if name not in SECTIONS:
-            raise OptionError(f"{file}: unknown section {name!r}; use {', '.join(SECTIONS)}")
+        if name not in SECTION_NAMES:
+            raise OptionError(f"{file}: unknown section {name!r}; use {', '.join(SECTION_NAMES)}")
     if not names:
         raise OptionError(f"{file}: there is no line `#section name`")
     return list(zip(names, sections, strict=True))

@@ -12,7 +12,7 @@ from rewrite_engine.errors import NoCCodeError, message
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.c.compiler import compiler
-from rewrite_engine.link.c.source import asked
+from rewrite_engine.link.c.source import c_source_of
 from rewrite_engine.link.code import Code
 from rewrite_engine.link.linker import Linker, get_linker
 
@@ -25,7 +25,7 @@ class CLinker(Linker):
     name = "c"
     phases = (*Linker.phases, "inplace")
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Code:
+    def code(self, fgraph: FunctionGraph, borrowed: Collection[Variable]) -> Code:
         nodes = fgraph.toposort()
         for node in nodes:
             _insist(node)
@@ -33,11 +33,11 @@ class CLinker(Linker):
             compiler()
         linker = get_linker("vm")
         linker = linker if self.profile is None else linker.profiled(self.profile)
-        return linker.code(fgraph, lent)
+        return linker.code(fgraph, borrowed)
 
 
 def _insist(node: Apply) -> None:
-    why = asked(node)
+    why = c_source_of(node)
     if isinstance(why, str):
         hint = 'Mode(linker="c|py") runs such nodes in Python'
         text = message(why, op=node.op, inputs=node.inputs, where=node.where(), hint=hint)

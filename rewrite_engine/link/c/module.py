@@ -31,11 +31,11 @@ def module_of(source: CSource) -> ModuleType:
         module = _loaded.get(key)
         if module is None:
             path = None if source.version is None else disk.path(*key)
-            module = _loaded[key] = _cached(path) or _compiled(source, path)
+            module = _loaded[key] = _load_cached(path) or _compile(source, path)
         return module
 
 
-def _cached(path: str | None) -> ModuleType | None:
+def _load_cached(path: str | None) -> ModuleType | None:
     """Return the module in a file of the cache, if it is usable."""
     if path is None or read(path) is None:
         return None
@@ -44,7 +44,7 @@ def _cached(path: str | None) -> ModuleType | None:
     return None
 
 
-def _compiled(source: CSource, path: str | None) -> ModuleType:
+def _compile(source: CSource, path: str | None) -> ModuleType:
     """Compile a module, and store it. path: its file in the cache."""
     with tempfile.TemporaryDirectory(prefix="rewrite_engine_") as folder:
         file = compile_module(source, Path(folder))

@@ -61,7 +61,7 @@ def with_c_code(bases: tuple[type, ...], namespace: Mapping[str, Any]) -> tuple[
     return tuple([COp if base is Op else base for base in bases]) if Op in bases else (*bases, COp)
 
 
-_PROGRAM = "#include <omp.h>\nint main() { return omp_get_num_threads() < 1; }\n"
+_OPENMP_PROGRAM = "#include <omp.h>\nint main() { return omp_get_num_threads() < 1; }\n"
 
 
 class OpenMPOp(COp):
@@ -81,7 +81,7 @@ class OpenMPOp(COp):
         """
         if not self.openmp or not has_compiler():
             return False
-        if supports(config.cxx, "-fopenmp", _PROGRAM):
+        if supports(config.cxx, "-fopenmp", _OPENMP_PROGRAM):
             return True
         warnings.warn(f"the compiler {config.cxx!r} does not support OpenMP", stacklevel=2)
         return False

@@ -16,7 +16,7 @@ from rewrite_engine.link.c.side import c_side
 from rewrite_engine.link.c.source import texts
 from rewrite_engine.link.c.type import CType
 
-KEYWORDS = frozenset(
+C_KEYWORDS = frozenset(
     """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
     const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit
     export extern false float for friend goto if inline int long mutable namespace new noexcept not
@@ -95,7 +95,7 @@ class ParamsType(CType):
         if not types:
             raise FieldError("a ParamsType needs at least one field")
         for name, kind in types.items():
-            if name in KEYWORDS or not name.isidentifier():
+            if name in C_KEYWORDS or not name.isidentifier():
                 raise FieldError(f"a field cannot be called {name!r} in C")
             if not isinstance(kind, Type):
                 raise DTypeError(f"field {name!r} must have a type, not {describe(kind)}")

@@ -18,7 +18,7 @@ from rewrite_engine.link.c.interface import CLinkerType, Sub
 from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.type import TensorType
 
-METHODS = frozenset(name for name in dir(CLinkerType) if name.startswith("c_"))
+C_METHODS = frozenset(name for name in dir(CLinkerType) if name.startswith("c_"))
 
 
 def c_side(type_: Any) -> CLinkerType:
@@ -40,7 +40,7 @@ class _Mixed(CLinkerType):
 
     def __init__(self, type_: Any, base: CLinkerType) -> None:
         self.type = type_
-        for name in METHODS:
+        for name in C_METHODS:
             if hasattr(type_, name):
                 setattr(self, name, getattr(type_, name))
             elif getattr(type(base), name) is not getattr(CLinkerType, name):

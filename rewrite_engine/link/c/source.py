@@ -26,8 +26,8 @@ from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.c.interface import CLinkerType, cleanup_of
 from rewrite_engine.link.c.side import c_side
 
-NAME = "n0"  # of the node, in the texts of its op
-PARAMS = "params_n0"
+NODE_NAME = "n0"  # of the node, in the texts of its op
+PARAMS_NAME = "params_n0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class CVariable:
     is_literal: bool = False
 
 
-def asked(node: Apply) -> CSource | str:
+def c_source_of(node: Apply) -> CSource | str:
     """Return the text of a node; or why there is none: its op has no C code for it (it raises
     `NotImplementedError`), or one of the types has none.
     """
@@ -71,8 +71,8 @@ def asked(node: Apply) -> CSource | str:
     except NotImplementedError as error:
         return f"has no C code: {error}" if str(error) else "has no C code"
     except Exception as error:
-        told = message("raised by the method that returns the C code", op=op, where=node.where())
-        error.add_note(told)
+        note = message("raised by the method that returns the C code", op=op, where=node.where())
+        error.add_note(note)
         raise
 
 
@@ -122,21 +122,21 @@ class _Writer:
     def text(self) -> str:
         op: Any = self.op
         code = self._code()  # first: whether there is any
-        apply_code = op.c_support_code_apply(self.node, NAME)
+        apply_code = op.c_support_code_apply(self.node, NODE_NAME)
         parts = [
-            _shipped("prelude.h"),
-            *[f"#include {_quoted(header)}" for header in self.all("c_headers")],
-            *[self._titled("c_support_code", text) for text in self.all("c_support_code")],
-            self._titled("c_support_code_apply", apply_code),
+            _read_shipped("prelude.h"),
+            *[f"#include {_quote(header)}" for header in self.all("c_headers")],
+            *[self._title("c_support_code", text) for text in self.all("c_support_code")],
+            self._title("c_support_code_apply", apply_code),
             f"#define RW_INPUTS {len(self.node.inputs)}",
             f"#define RW_OUTPUTS {len(self.node.outputs)}",
             f"namespace {{\nstruct rw_node {{\n{self._state()}\n{self._run(code)}\n}};",
             f"{self._init()}\n}}  // namespace",
-            _shipped("module.h"),
+            _read_shipped("module.h"),
         ]
         return "\n".join([part for part in parts if part]) + "\n"
 
-    def _titled(self, method: str, text: str, title: str = "") -> str:
+    def _title(self, method: str, text: str, title: str = "") -> str:
         """Return a text of the op, or of the titled object, so that the compiler's messages count
         its lines.
         """
@@ -150,19 +150,19 @@ class _Writer:
             text = cleanup_of(place.side, place.name, self._sub(end))
         else:
             text = getattr(place.side, method)(place.name, self._sub(end), **options)
-        return self._titled(method, text, type(getattr(place.side, "type", place.side)).__name__)
+        return self._title(method, text, type(getattr(place.side, "type", place.side)).__name__)
 
     def _sub(self, label: str) -> dict[str, str]:
         found = {"fail": f"{{ rw_failed = 1; goto {label}; }}"}
-        return found | {"params": PARAMS} if self.params else found
+        return found | {"params": PARAMS_NAME} if self.params else found
 
     def _code(self) -> str:
         """Return the op's statements, and their cleanup."""
         op: Any = self.op
         sub = self._sub("rw_end_code")
-        given = self.node, NAME, self.inputs, self.outputs, sub
-        code = self._titled("c_code", op.c_code(*given))
-        cleanup = self._titled("c_code_cleanup", op.c_code_cleanup(*given))
+        given = self.node, NODE_NAME, self.inputs, self.outputs, sub
+        code = self._title("c_code", op.c_code(*given))
+        cleanup = self._title("c_code_cleanup", op.c_code_cleanup(*given))
         if cleanup:  # which may use what the code declares
             return f"{{\n{code}\nrw_end_code: ;\n{cleanup}\n}}"
         return f"{{\n{code}\n}}\nrw_end_code: ;"
@@ -214,16 +214,17 @@ class _Writer:
         op: Any = self.op
         params, sub = self.params, self._sub("rw_end_struct")
         lines = ["PyObject* rw_filters;"]
-        own = self._titled("c_support_code_struct", op.c_support_code_struct(self.node, NAME))
-        begin = self._titled("c_init_code_struct", op.c_init_code_struct(self.node, NAME, sub))
-        end = self._titled("c_cleanup_code_struct", op.c_cleanup_code_struct(self.node, NAME))
+        own = self._title("c_support_code_struct", op.c_support_code_struct(self.node, NODE_NAME))
+        begin = self._title("c_init_code_struct", op.c_init_code_struct(self.node, NODE_NAME, sub))
+        end = self._title("c_cleanup_code_struct", op.c_cleanup_code_struct(self.node, NODE_NAME))
         extract = cleanup = ""
         if params is not None:
             before = sub | {"fail": "{ rw_failed = 1; goto rw_end_params; }"}
-            lines += [f"PyObject* py_{PARAMS};", params.c_declare(PARAMS, sub)]
-            extract = params.c_extract(PARAMS, before)
-            cleanup = f"{{\n{cleanup_of(params, PARAMS, sub)}\n}}\nPy_XDECREF(py_{PARAMS});"
-            extract = f"py_{PARAMS} = rw_given;\nPy_INCREF(rw_given);\n{{\n{extract}\n}}"
+            lines += [f"PyObject* py_{PARAMS_NAME};", params.c_declare(PARAMS_NAME, sub)]
+            extract = params.c_extract(PARAMS_NAME, before)
+            release = cleanup_of(params, PARAMS_NAME, sub)
+            cleanup = f"{{\n{release}\n}}\nPy_XDECREF(py_{PARAMS_NAME});"
+            extract = f"py_{PARAMS_NAME} = rw_given;\nPy_INCREF(rw_given);\n{{\n{extract}\n}}"
         lines += [own, "int rw_start(PyObject* rw_given) {", "int rw_failed = 0;", extract]
         lines += [f"{{\n{begin}\n}}", "rw_end_struct: ;", "rw_end_params: ;"]
         lines += [f"if (rw_failed) {{\n{cleanup}\n}}", "return rw_failed ? -1 : 0;", "}"]
@@ -233,8 +234,8 @@ class _Writer:
     def _init(self) -> str:
         """Return the function that runs when the module is loaded."""
         op: Any = self.op
-        snippets = [*self.all("c_init_code"), op.c_init_code_apply(self.node, NAME)]
-        blocks = [f"{{\n{self._titled('c_init_code', text)}\n}}" for text in snippets if text]
+        snippets = [*self.all("c_init_code"), op.c_init_code_apply(self.node, NODE_NAME)]
+        blocks = [f"{{\n{self._title('c_init_code', text)}\n}}" for text in snippets if text]
         return "\n".join(["PyObject* rw_init_code() {", *blocks, "Py_RETURN_NONE;", "}"])
 
 
@@ -290,10 +291,10 @@ def texts(found: Any) -> Sequence[str]:
     return [str(text) for text in several if text]
 
 
-def _quoted(header: str) -> str:
+def _quote(header: str) -> str:
     return header if header[:1] in ('"', "<") else f'"{header}"'
 
 
 @cache
-def _shipped(name: str) -> str:
+def _read_shipped(name: str) -> str:
     return files("rewrite_engine.link.c").joinpath(name).read_text(encoding="utf-8")

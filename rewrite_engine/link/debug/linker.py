@@ -23,8 +23,7 @@ from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.compare import Verdict as Agreement
-from rewrite_engine.judge.compare import compare_values
+from rewrite_engine.judge.compare import Agreement, compare_values
 from rewrite_engine.judge.difference import both_sides
 from rewrite_engine.judge.facts import holds
 from rewrite_engine.judge.noise import samples_of, within
@@ -283,7 +282,11 @@ class CallChecks:
         verdict = judge_step(step, run, a, b)
         if verdict.broken:
             raise self.bad(step, run, verdict.why, a, b, verdict)
+        self.on_kept(step, verdict)
         return verdict.is_mended
+
+    def on_kept(self, step: RewriteStep, verdict: Verdict) -> None:
+        """Note that a step keeps its claim; for subclasses."""
 
     def bad(
         self,

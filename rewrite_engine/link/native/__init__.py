@@ -1,12 +1,12 @@
 """`Mode(linker="native")`: regions of a graph as machine code, by LLVM (llvmlite), and lines of the
-VM between them. docs/native.md lists what is native, and what is not and why.
+VM between them. docs/reference/native.md lists what is native, and what is not and why.
 
 The linker cuts a graph into regions (`partition.py`, with graphs inside ops and formulas of ops
 inlined by `inline.py`); each region is an op (`op.py`) in a graph that the VM then runs. A region
 becomes statements (`region.py`, by `lower.py` and the files of families; C source of ops:
-`own_code.py`) in memory (`lifetimes.py`; `verify.py` checks what is read where). A statement
-becomes a kernel (`loops.py`), a kernel machine code (`library.py`), which is found by its text and
-cached on disk. One function for all regions calls kernels (`runtime.py`); `timing.py`
+`own_code.py`) in memory (`lifetimes.py`, `memory.py`; `verify.py` checks what is read where). A
+statement becomes a kernel (`loops.py`), a kernel machine code (`library.py`), which is found by its
+text and cached on disk. One function for all regions calls kernels (`runtime.py`); `timing.py`
 times them for profiles.
 """
 

@@ -11,7 +11,7 @@ from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS, literal
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
 from rewrite_engine.link.native.views import length_of, straight
-from rewrite_engine.link.native.walk import each, step
+from rewrite_engine.link.native.walk import step, write_loop
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri
 
 
@@ -120,7 +120,7 @@ def _of_places(
         def inside(k: int, at: str, places: list[str]) -> None:
             if k == len(shape):
                 return t.store_one(element(t, places), at, kind)  # type: ignore[no-any-return]
-            return each(t, shape[k], lambda i: inside(
+            return write_loop(t, shape[k], lambda i: inside(
                 k + 1, step(t, at, i, steps[k], kind), [*places, i]
             ))  # fmt: skip
 

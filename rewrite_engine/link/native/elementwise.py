@@ -8,7 +8,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.own_code import missing_compiler
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.scalars import WITHOUT_CODE, convert, is_heavy, kind_of, write
+from rewrite_engine.link.native.scalars import SPECIAL_OPS, calls_function, convert, kind_of, write
 from rewrite_engine.link.native.text import KINDS, Assembler
 from rewrite_engine.link.native.values import Number
 from rewrite_engine.scalar import ops as scalars
@@ -50,7 +50,7 @@ def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
         inputs, operands = inputs[:1], operands[:1]  # as NumPy does: -inf is no pole
         kinds, scalar = kinds[:1], scalars.sqrt
     plan.of[out] = plan.elementwise(operands, plan.shape(out), result, compute,
-                                    heavy=is_heavy(scalar, kind))  # fmt: skip
+                                    calls_function=calls_function(scalar, kind))  # fmt: skip
 
 
 def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str]) -> str:
@@ -60,6 +60,6 @@ def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str
         yes, no = [convert(t, x, k, kind) for x, k in zip(xs[1:], kinds[1:], strict=True)]
         return t.select(convert(t, xs[0], kinds[0], "b"), yes, no, kind)
     given = [convert(t, x, k, kind) for x, k in zip(xs, kinds, strict=True)]
-    if isinstance(op, Cast) or name in WITHOUT_CODE:
+    if isinstance(op, Cast) or name in SPECIAL_OPS:
         return given[0]
     return write(op, t, kind, given)

@@ -13,7 +13,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import literal
-from rewrite_engine.link.native.units import ROUTINE
+from rewrite_engine.link.native.units import ROUTINE_PREFIX
 from rewrite_engine.link.native.values import (
     ONE,
     Length,
@@ -23,7 +23,7 @@ from rewrite_engine.link.native.values import (
     times,
     view_of,
 )
-from rewrite_engine.link.native.walk import each, in_memory, nested
+from rewrite_engine.link.native.walk import in_memory, write_loop, write_loops
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.linalg.decomposition import (
     Cholesky,
@@ -33,7 +33,7 @@ from rewrite_engine.tensor.linalg.decomposition import (
 from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 
-OWN = (Cholesky, CholeskyGradient, CovarianceGradient, Solve, SolveTriangular)
+FACTOR_OPS = (Cholesky, CholeskyGradient, CovarianceGradient, Solve, SolveTriangular)
 NAN = float("nan")
 
 
@@ -61,12 +61,12 @@ def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
 @native.register(Blockwise)
 def _(op: Blockwise, node: Apply) -> str | None:
     core = op.core_op
-    if not isinstance(core, OWN) or op.signature != core.signature:
+    if not isinstance(core, FACTOR_OPS) or op.signature != core.signature:
         return "it has no native code"
     return native(core, node)
 
 
-for _kind in OWN:
+for _kind in FACTOR_OPS:
 
     @native.register(_kind)
     def _(op: Any, node: Apply) -> str | None:
@@ -97,7 +97,7 @@ def _each(
         apart.append(view_of(value, shape).steps[:-2])
         pointers = [t.address(v.value, v.offset) for v in views]
         steps = [t.length(m.step) for m in reads] + [t.length(shape[-1])]
-        nested(t, batch, views, apart, pointers, lambda at: write(t, at, steps))
+        write_loops(t, batch, views, apart, pointers, lambda at: write(t, at, steps))
 
     found = plan.call(shape, "d", [m.view for m in reads], all_,
                       changes=[m.view.value for m in changes])  # fmt: skip
@@ -128,7 +128,7 @@ def call(t: Any, name: str, *arguments: Any) -> None:
         else:
             place = x
         given.append(place)
-    full = ROUTINE + name
+    full = ROUTINE_PREFIX + name
     types = ", ".join(["ptr"] * len(given) + ["i64"] * letters)
     t.declare(f"void @{full}({types})")
     t.units[full] = None
@@ -136,7 +136,7 @@ def call(t: Any, name: str, *arguments: Any) -> None:
     t.do(f"call void @{full}({values})")
 
 
-def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> None:
+def branch_on_info(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> None:
     """Continue if LAPACK's INFO is 0; otherwise run `otherwise`, or fall back to the VM."""
     good, bad = t.label(), t.label()
     fine = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {info}')}, 0")
@@ -171,9 +171,9 @@ def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None
 
     def line(i: str) -> None:
         start = t.at(at, t.new(f"mul i64 {i}, {row}") if i != "0" else "0", "d")
-        each(t, m, lambda j: do(i, j, t.at(start, j, "d")))
+        write_loop(t, m, lambda j: do(i, j, t.at(start, j, "d")))
 
-    each(t, n, line)
+    write_loop(t, n, line)
 
 
 def triangle(
@@ -216,7 +216,7 @@ def _(op: Cholesky, node: Apply, plan: RegionPlan) -> None:
         def factor() -> None:
             info = t.room("i32")
             call(t, "dpotrf", "U" if op.lower else "L", ("i", size), out, ("i", size), info)
-            found(t, info, nothing)
+            branch_on_info(t, info, nothing)
 
         where_some(t, size, factor)
 
@@ -225,7 +225,7 @@ def _(op: Cholesky, node: Apply, plan: RegionPlan) -> None:
 
 @lower.register(SolveTriangular)
 def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
-    """Of the transposes, with the matrix on the right."""
+    """Solve the transposed equations, with the matrix on the right."""
     shape, reads = plan.shape(node.outputs[0]), [matrix(plan, v, 2) for v in node.inputs]
     n, m = shape[-2:]
     if m == ONE and not any(reads[0].apart) and len(shape) > 2:
@@ -235,17 +235,17 @@ def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
     def write(t: Any, at: list[str], steps: list[str]) -> None:
         (a, b, out), size, columns = at, t.length(n), t.length(m)
 
-        def copied(i: str, j: str, place: str) -> None:
+        def copy_one(i: str, j: str, place: str) -> None:
             t.store_one(t.load_one(step_to(t, (b, steps[1]), i, j), "d"), place, "d")
 
-        def solved() -> None:
+        def solve() -> None:
             _check_diagonal(op, t, n, (a, steps[0]))
-            over(t, n, m, out, columns, copied)
+            over(t, n, m, out, columns, copy_one)
             call(t, "dtrsm", "R", "U" if op.lower else "L", "T" if op.transpose else "N",
                  "U" if op.unit_diagonal else "N", ("i", columns), ("i", size), ("d", 1.0),
                  a, ("i", at_least_one(t, steps[0])), out, ("i", columns))  # fmt: skip
 
-        where_some(t, t.new(f"mul i64 {size}, {columns}"), solved)
+        where_some(t, t.new(f"mul i64 {size}, {columns}"), solve)
 
     plan.of[node.outputs[0]] = _each(op, node, plan, write, reads)
 
@@ -262,17 +262,17 @@ def _columns_of_a_batch(
         low, out = [t.address(v.value, v.offset) for v in (a.view, View(value, ()))]
         size, columns, row = t.length(n), t.length(count), t.length(a.step)
 
-        def solved() -> None:
+        def solve() -> None:
             _check_diagonal(op, t, n, (low, row))
             target = view_of(value, shape)
-            nested(t, shape, [b.view, target], [*steps, target.steps],
+            write_loops(t, shape, [b.view, target], [*steps, target.steps],
                    [t.address(b.view.value, b.view.offset), out],
                    lambda p: t.store_one(t.load_one(p[0], "d"), p[1], "d"))  # fmt: skip
             call(t, "dtrsm", "L", "U" if op.lower else "L", "N" if op.transpose else "T",
                  "U" if op.unit_diagonal else "N", ("i", size), ("i", columns), ("d", 1.0),
                  low, ("i", at_least_one(t, row)), out, ("i", size))  # fmt: skip
 
-        where_some(t, t.new(f"mul i64 {size}, {columns}"), solved)
+        where_some(t, t.new(f"mul i64 {size}, {columns}"), solve)
 
     found = plan.call(shape, "d", [a.view, b.view], write)
     plan.always(found.value)
@@ -282,7 +282,7 @@ def _columns_of_a_batch(
 def _check_diagonal(op: SolveTriangular, t: Any, n: Length, a: tuple[str, str]) -> None:
     """Refuse the call if there is a 0 on the diagonal."""
     if not op.unit_diagonal:
-        each(t, n, lambda i: _not_zero(t, step_to(t, a, i, i)))
+        write_loop(t, n, lambda i: _not_zero(t, step_to(t, a, i, i)))
 
 
 def _not_zero(t: Any, place: str) -> None:
@@ -312,10 +312,10 @@ def _(op: CholeskyGradient, node: Apply, plan: RegionPlan) -> None:
             n_ = ("i", size)
             tail = (n_, n_, ("d", 1.0), low, far, out, n_)
             call(t, "dtrmm", "R", "U", "T", "N", *tail)
-            over(t, n, n, out, size, lambda i, j, p: _mirrored(t, whole, i, j, p))
+            over(t, n, n, out, size, lambda i, j, p: _mirror(t, whole, i, j, p))
             call(t, "dtrsm", "L", "U", "N", "N", *tail)
             call(t, "dtrsm", "R", "U", "T", "N", *tail)
-            over(t, n, n, out, size, lambda i, j, p: _halved(t, i, j, p))
+            over(t, n, n, out, size, lambda i, j, p: _apply_phi(t, i, j, p))
 
         where_some(t, size, all_)
 
@@ -323,7 +323,7 @@ def _(op: CholeskyGradient, node: Apply, plan: RegionPlan) -> None:
     plan.of[node.outputs[0]] = _each(op, node, plan, write, reads)
 
 
-def _mirrored(t: Any, whole: tuple[str, str], i: str, j: str, place: str) -> None:
+def _mirror(t: Any, whole: tuple[str, str], i: str, j: str, place: str) -> None:
     """Copy the elements below the diagonal to those above it. (Those above are written after they
     were read.)
     """
@@ -332,7 +332,7 @@ def _mirrored(t: Any, whole: tuple[str, str], i: str, j: str, place: str) -> Non
     t.store_one(t.select(above, other, t.load_one(place, "d")), place, "d")
 
 
-def _halved(t: Any, i: str, j: str, place: str) -> None:
+def _apply_phi(t: Any, i: str, j: str, place: str) -> None:
     """Apply Φ: zeros above the diagonal, and half of the diagonal."""
     x = t.load_one(place, "d")
     half = t.select(t.new(f"icmp eq i64 {i}, {j}"), t.bin("fmul", x, literal(0.5, "d")), x)
@@ -347,18 +347,18 @@ def _(op: CovarianceGradient, node: Apply, plan: RegionPlan) -> None:
     def write(t: Any, at: list[str], steps: list[str]) -> None:
         (low, v, a, b, out), size = at, t.length(n)
 
-        def copied(i: str, j: str, place: str) -> None:
+        def copy_one(i: str, j: str, place: str) -> None:
             t.store_one(t.load_one(step_to(t, (low, steps[0]), i, j), "d"), place, "d")
 
-        over(t, n, n, out, size, copied)
+        over(t, n, n, out, size, copy_one)
 
         def all_() -> None:
             info, n_ = t.room("i32"), ("i", size)
             call(t, "dpotri", "U", n_, out, n_, info)
-            found(t, info)
+            branch_on_info(t, info)
             call(t, "dsyrk", "U", "T", n_, ("i", t.length(columns)), a, v,
                  ("i", at_least_one(t, steps[1])), b, out, n_)  # fmt: skip
-            each(t, n, lambda i: _halve(t, step_to(t, (out, size), i, i)))
+            write_loop(t, n, lambda i: _halve(t, step_to(t, (out, size), i, i)))
 
         where_some(t, size, all_)
 
@@ -376,7 +376,7 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
     a, b = node.inputs
     shape = plan.shape(node.outputs[0])
     n, m = shape[-2:]
-    columns = _copied(plan, _swapped(in_memory(plan, a)), (*shape[:-2], n, n))
+    columns = _copy(plan, _swap(in_memory(plan, a)), (*shape[:-2], n, n))
     pivots = plan.call((n,), "i", (), lambda t, value: None)
     right, order = matrix(plan, b, 2), Matrix(pivots, 1, ONE)
     order.apart = ()
@@ -384,27 +384,27 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
     def write(t: Any, at: list[str], steps: list[str]) -> None:
         (a_, b_, places, out), size = at, t.length(n)
 
-        def copied(j: str, i: str, place: str) -> None:
+        def copy_one(j: str, i: str, place: str) -> None:
             t.store_one(t.load_one(step_to(t, (b_, steps[1]), i, j), "d"), place, "d")
 
-        def solved() -> None:
+        def solve() -> None:
             info, n_ = t.room("i32"), ("i", size)
-            over(t, m, n, out, size, copied)
+            over(t, m, n, out, size, copy_one)
             call(t, "dgesv", n_, ("i", t.length(m)), a_, n_, places, out, n_, info)
-            found(t, info)
+            branch_on_info(t, info)
 
-        where_some(t, size, solved)
+        where_some(t, size, solve)
 
     made = _each(op, node, plan, write, [columns, right, order], (*shape[:-2], m, n),
                  [columns, order])  # fmt: skip
-    plan.of[node.outputs[0]] = _swapped(made)
+    plan.of[node.outputs[0]] = _swap(made)
 
 
-def _copied(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:
+def _copy(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:
     """Return matrices in memory of their own, which may be overwritten."""
     return Matrix(plan.copy(x, shape, "d"), 2, in_order((times(shape[-2]), shape[-1]))[0])
 
 
-def _swapped(x: View) -> View:
+def _swap(x: View) -> View:
     """Return the transposes."""
     return View(x.value, (*x.steps[:-2], x.steps[-1], x.steps[-2]), x.offset)

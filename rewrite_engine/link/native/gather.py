@@ -27,7 +27,7 @@ from rewrite_engine.link.native.values import (
     without_ones,
 )
 from rewrite_engine.link.native.views import length_of
-from rewrite_engine.link.native.walk import checked, in_memory, nested, step
+from rewrite_engine.link.native.walk import check_index, in_memory, step, write_loops
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.index.gather import (
     AdvancedIncSubtensor,
@@ -69,7 +69,7 @@ def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
     return None if _is_filled(op, y, indices) else _arrays(op, indices)
 
 
-class Taken(NamedTuple):
+class IndexedElements(NamedTuple):
     """Elements that index arrays select. x: the array, sliced. places: (axis, index: a view along
     `wide`, or an integer). wide: the lengths of the index arrays together. at: the position of
     `wide` in the result. kept: the axes of x that stay. shape: of x.
@@ -89,9 +89,9 @@ class Taken(NamedTuple):
         return (*rest[: self.at], *self.wide, *rest[self.at :])
 
 
-def _taken(
+def _selection(
     plan: RegionPlan, op: Any, x: View, shape: Sequence[Length], indices: Sequence[Any]
-) -> Taken:
+) -> IndexedElements:
     given = [in_memory(plan, v) for v in indices]
     shapes = [plan.shape(v) for v in indices]
     wide = _together(plan, shapes)
@@ -108,10 +108,10 @@ def _taken(
             places.append((axis, View(view.value, (*[None] * more, *steps), view.offset)))
         elif isinstance(e, int):
             places.append((axis, e))
-    taken = [axis for axis, _ in places]
-    kept = [a for a in range(len(lengths)) if a not in taken]
-    at = sum(a < taken[0] for a in kept) if is_together(taken) else 0
-    return Taken(sliced, places, wide, at, kept, lengths)
+    selection = [axis for axis, _ in places]
+    kept = [a for a in range(len(lengths)) if a not in selection]
+    at = sum(a < selection[0] for a in kept) if is_together(selection) else 0
+    return IndexedElements(sliced, places, wide, at, kept, lengths)
 
 
 def _together(plan: RegionPlan, shapes: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
@@ -153,8 +153,8 @@ def _is_late(plan: RegionPlan, op: Any, numbers: Sequence[Any]) -> bool:
 def _read(op: Any, node: Apply, plan: RegionPlan) -> None:
     x, *indices = node.inputs
     out, kind = node.outputs[0], KINDS[x.type.dtype]
-    taken = _taken(plan, op, in_memory(plan, x), plan.shape(x), indices)
-    for d, n in zip(plan.dims.of(out), taken.lengths, strict=True):
+    selection = _selection(plan, op, in_memory(plan, x), plan.shape(x), indices)
+    for d, n in zip(plan.dims.of(out), selection.lengths, strict=True):
         plan.tell(d, n)
     shape = plan.shape(out)
 
@@ -162,9 +162,9 @@ def _read(op: Any, node: Apply, plan: RegionPlan) -> None:
         def move(source: str, target: str) -> None:
             t.store_one(t.load_one(source, kind), target, kind)
 
-        walk(t, taken, view_of(value, shape), move)
+        walk(t, selection, view_of(value, shape), move)
 
-    reads = [taken.x, *[i for _, i in taken.places if isinstance(i, View)]]
+    reads = [selection.x, *[i for _, i in selection.places if isinstance(i, View)]]
     found = plan.of[out] = plan.call(shape, kind, reads, write)
     plan.always(found.value)  # an index may be out of bounds, also where only lengths are needed
 
@@ -179,8 +179,8 @@ def _write(op: Any, node: Apply, plan: RegionPlan) -> None:
     all_ = view_of(whole, shape)
     kept: Steps = tuple([s for s in all_.steps if s is not None])
     base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
-    taken = _taken(plan, op, view_of(base.value, shape), shape, indices)
-    given, given_kind = _fitting(plan, y, taken.lengths), KINDS[y.type.dtype]
+    selection = _selection(plan, op, view_of(base.value, shape), shape, indices)
+    given, given_kind = _fitting(plan, y, selection.lengths), KINDS[y.type.dtype]
 
     def write(t: Any, value: NativeValue) -> None:
         def move(target: str, source: str) -> None:
@@ -189,10 +189,10 @@ def _write(op: Any, node: Apply, plan: RegionPlan) -> None:
                 found = scalar(scalars.add, t, kind, (t.load_one(target, kind), found))
             t.store_one(found, target, kind)
 
-        own = View(value, taken.x.steps, taken.x.offset)
-        walk(t, taken._replace(x=own), given, move)
+        own = View(value, selection.x.steps, selection.x.offset)
+        walk(t, selection._replace(x=own), given, move)
 
-    reads = [base, given, *[i for _, i in taken.places if isinstance(i, View)]]
+    reads = [base, given, *[i for _, i in selection.places if isinstance(i, View)]]
     plan.always(plan.call(shape, kind, reads, write, into=(whole, kept, None)).value)
     whole.at = len(plan.statements) - 1
     plan.of[node.outputs[0]] = all_
@@ -229,31 +229,32 @@ def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
     return View(given.value, (*[None] * more, *steps), given.offset)
 
 
-def walk(t: Any, taken: Taken, other: View, move: Callable[[str, str], None]) -> None:
+def walk(t: Any, selection: IndexedElements, other: View, move: Callable[[str, str], None]) -> None:
     """Write a loop that calls `move(address in x, address in other)` for all selected elements.
     Index loops run outside the axes that stay, so that the last of several values for one element
     is written last.
     """
-    at, n = taken.at, len(taken.wide)
+    x, at, n = selection.x, selection.at, len(selection.wide)
     order = other.steps[at : at + n]
     rest = (*other.steps[:at], *other.steps[at + n :])
-    kept = [taken.x.steps[a] for a in taken.kept]
-    views = [i for _, i in taken.places if isinstance(i, View)]
-    first, start = t.address(taken.x.value, taken.x.offset), t.address(other.value, other.offset)
+    kept = [x.steps[a] for a in selection.kept]
+    views = [i for _, i in selection.places if isinstance(i, View)]
+    first, start = t.address(x.value, x.offset), t.address(other.value, other.offset)
     pointers = [t.address(v.value, v.offset) for v in views]
 
     def inside(addresses: list[str]) -> None:
         *found, target = addresses
         numbers, source = iter(found), first
-        for axis, index in taken.places:
+        for axis, index in selection.places:
             i = str(index)
             if isinstance(index, View):
                 kind = index.value.kind
                 i = convert(t, t.load_one(next(numbers), kind), kind, "i")
-            i = checked(t, i, t.length(taken.shape[axis]))
-            source = step(t, source, i, taken.x.steps[axis], taken.x.value.kind)
-        lengths = [taken.shape[a] for a in taken.kept]
-        nested(t, lengths, [taken.x, other], [kept, rest], [source, target], lambda p: move(*p))
+            i = check_index(t, i, t.length(selection.shape[axis]))
+            source = step(t, source, i, x.steps[axis], x.value.kind)
+        lengths = [selection.shape[a] for a in selection.kept]
+        pair = [source, target]
+        write_loops(t, lengths, [x, other], [kept, rest], pair, lambda p: move(*p))
 
     steps = [v.steps for v in views] + [order]
-    nested(t, taken.wide, [*views, other], steps, [*pointers, start], inside)
+    write_loops(t, selection.wide, [*views, other], steps, [*pointers, start], inside)

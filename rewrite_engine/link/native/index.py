@@ -71,7 +71,7 @@ def part(
         n, step = shape[a], old[a]
         a += 1
         if isinstance(e, Slice):
-            first, length, by = _sliced(plan, n, e, given)
+            first, length, by = _slice(plan, n, e, given)
             lengths.append(length)
             steps.append(step if step is None or by == 1 else times((by, ()), step))
         else:
@@ -103,7 +103,7 @@ def _at(plan: RegionPlan, n: Length, i: Any) -> int:
     return found
 
 
-def _sliced(
+def _slice(
     plan: RegionPlan, n: Length, e: Slice, given: Iterator[Any]
 ) -> tuple[int | None, Length, int]:
     """Return (the word with the first index, the length, the step) of a slice."""
@@ -118,8 +118,8 @@ def _sliced(
         found = range(*slice(known[0], known[1], by).indices(n[0]))
         return plan.constant_word(found.start), (len(found), ()), by
     low, high = (None, n) if by > 0 else ((-1, ()), None)
-    start = _clamped(plan, n, known[0], by, low if by > 0 else high)
-    stop = _clamped(plan, n, known[1], by, high if by > 0 else low)
+    start = _clamp(plan, n, known[0], by, low if by > 0 else high)
+    stop = _clamp(plan, n, known[1], by, high if by > 0 else low)
     span = plan.compute("sub", stop, start) if by > 0 else plan.compute("sub", start, stop)
     if abs(by) != 1:
         span = plan.compute("add", span, plan.constant_word(abs(by) - 1))
@@ -129,7 +129,7 @@ def _sliced(
     return start, (1, (span,)), by
 
 
-def _clamped(plan: RegionPlan, n: Length, i: Any, by: int, default: Any) -> int:
+def _clamp(plan: RegionPlan, n: Length, i: Any, by: int, default: Any) -> int:
     """Return the word with an end of a slice, as Python clips it. i: None, a number or a length."""
     zero, length = plan.constant_word(0), plan.word_of(n)
     low = zero if by > 0 else plan.constant_word(-1)
@@ -220,7 +220,7 @@ def _(op: IncDiagonal, node: Apply, plan: RegionPlan) -> None:
     _write(op, node, plan, lambda base: _diagonal(plan, base, shape, op.offset, n - 2, n - 1))
 
 
-def _write(op: Any, node: Apply, plan: RegionPlan, taken: Any) -> None:
+def _write(op: Any, node: Apply, plan: RegionPlan, select: Any) -> None:
     """Build a copy of an array with values stored in a part of it, or added there."""
     x, y = node.inputs[:2]
     shape, kind = plan.shape(x), KINDS[x.type.dtype]
@@ -228,7 +228,7 @@ def _write(op: Any, node: Apply, plan: RegionPlan, taken: Any) -> None:
     all_ = view_of(whole, shape)
     kept = tuple([s for s in all_.steps if s is not None])
     base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
-    target, lengths = taken(view_of(base.value, shape))
+    target, lengths = select(view_of(base.value, shape))
     more = len(lengths) - y.type.ndim
     for d, own, n in zip(plan.dims.of(y), plan.shape(y), lengths[more:], strict=True):
         if own != ONE:

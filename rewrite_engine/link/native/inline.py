@@ -25,11 +25,11 @@ class InlineGraph(NamedTuple):
     outputs: Sequence[Variable]
 
 
-def inlined(nodes: Sequence[Apply]) -> list[Apply]:
+def inline_graphs(nodes: Sequence[Apply]) -> list[Apply]:
     """Return the nodes, with copies of graphs in the place of ops that have a native one."""
     found = list[Apply]()
     for node in nodes:
-        found += _copies(node) or [node]
+        found += _inline(node) or [node]
     return found
 
 
@@ -40,7 +40,7 @@ def reason(node: Apply) -> str | None:
     return f"its formula has {causes[0][0].op}: {causes[0][1]}" if causes else why_not(node)
 
 
-def _copies(node: Apply) -> list[Apply] | None:
+def _inline(node: Apply) -> list[Apply] | None:
     """Return copies of the nodes of a node's graph; None without a graph that is all native."""
     op: Any = node.op
     body = _formula_body(node)
@@ -48,10 +48,10 @@ def _copies(node: Apply) -> list[Apply] | None:
         body = InlineGraph(op.inner_inputs, expand(schedule(op.fgraph)), op.inner_outputs)
     if body is None:
         return None
-    return _copied(node, body)
+    return _copy_nodes(node, body)
 
 
-def _copied(node: Apply, body: InlineGraph) -> list[Apply] | None:
+def _copy_nodes(node: Apply, body: InlineGraph) -> list[Apply] | None:
     """Return copies of the nodes of a body that compute a node's own outputs, or None."""
     known = dict(zip(body.inputs, node.inputs, strict=True))
     found, own = list[Apply](), dict(zip(body.outputs, node.outputs, strict=False))
@@ -84,5 +84,5 @@ def _formula_body(node: Apply, within: tuple[Op, ...] = ()) -> InlineGraph | Non
     for inner in expand(toposort(outputs, inputs)):
         inner.origin = node.origin  # errors and profiles show where the user applied the op
         body = _formula_body(inner, (*within, node.op))
-        nodes += (None if body is None else _copied(inner, body)) or [inner]
+        nodes += (None if body is None else _copy_nodes(inner, body)) or [inner]
     return InlineGraph(inputs, nodes, outputs)

@@ -82,11 +82,11 @@ def together(
             raise NotNative("a part longer than the whole")
         offset = None if step is None else plan.compute("mul", start, plan.word_of(step))
         have = x.kind if isinstance(x, Number) else x.value.kind
-        done = plan.elementwise([x], own, kind, partial(_converted, have, kind),
+        done = plan.elementwise([x], own, kind, partial(_convert, have, kind),
                                 into=(whole, steps, offset))  # fmt: skip
         whole.at = max(whole.at, done.value.at)
     return view
 
 
-def _converted(have: str, kind: str, t: Any, xs: list[str]) -> str:
+def _convert(have: str, kind: str, t: Any, xs: list[str]) -> str:
     return convert(t, xs[0], have, kind)

@@ -16,7 +16,7 @@ from rewrite_engine.fork import free_after_fork
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.units import Unit, address_of, unit
 
-VERSION = "1"  # of what the texts assume of each other
+TEXT_VERSION = "1"  # of what the texts assume of each other
 disk = DiskCache("native", ".o")
 _lock = free_after_fork(RLock())
 
@@ -35,9 +35,10 @@ class Kernel(NamedTuple):
         """Return a name that is unique to the text."""
         return "k_" + blake2b(self.text.encode(), digest_size=12).hexdigest()
 
-    def defined(self) -> str:
-        """Return the text with its name."""
-        return f"define i64 @{self.name}(ptr %frame, ptr %places) #0 {{\n{self.text}}}\n"
+    def unit(self) -> Unit:
+        """Return the text with its name, as a unit."""
+        text = f"define i64 @{self.name}(ptr %frame, ptr %places) #0 {{\n{self.text}}}\n"
+        return Unit(text, self.declared, self.units)
 
 
 class Library:
@@ -55,7 +56,7 @@ class Library:
             new = {name: k for name, k in wanted.items() if name not in self.addresses}
             if new:
                 self._need([name for k in new.values() for name in k.units])
-                self.add({name: Unit(k.defined(), k.declared, k.units) for name, k in new.items()})
+                self.add({name: kernel.unit() for name, kernel in new.items()})
         return [self.addresses[name] for name in wanted]
 
     def _need(self, names: Iterable[str]) -> None:
@@ -85,7 +86,7 @@ class Library:
         body = "".join([one.text for one in functions.values()])
         attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
         text = "\n".join(sorted(declared)) + "\n" + body + attributes
-        code = disk.get((text, VERSION, *machine.identity), lambda: machine.compile(text))
+        code = disk.get((text, TEXT_VERSION, *machine.identity), lambda: machine.compile(text))
         addresses, alive = machine.link(code, list(functions), imports)
         self.addresses |= addresses
         self.alive.append(alive)

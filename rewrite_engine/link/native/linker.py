@@ -1,9 +1,10 @@
-"""`NativeLinker`: the VM, with regions of the graph as machine code."""
+"""`NativeLinker`: regions of the graph as machine code; a VM runs the rest."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from rewrite_engine.errors import plural
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -12,20 +13,19 @@ from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.native.inline import reason
 from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.partition import regions
-from rewrite_engine.link.native.runtime import LIST, SINGLE
+from rewrite_engine.link.native.runtime import PACK_LIST, PACK_SINGLE
 from rewrite_engine.link.native.target import Machine, host
 from rewrite_engine.link.program import Argument, Linked, Program
-from rewrite_engine.link.vm.linker import VMCode, VMLinker
+from rewrite_engine.link.vm.linker import VMCode, VMLinker, is_loop, linked_loop
 
 
-class NativeLinker(VMLinker):
+class NativeLinker(Linker):
     """Linker that compiles regions of a graph to machine code and runs the rest on the VM. machine:
     the target of the code; by default the host processor. Raises `NoCompilerError` without
     llvmlite.
     """
 
     name = "native"
-    phases = Linker.phases
 
     def __init__(self, machine: Machine | None = None) -> None:
         self._machine = machine
@@ -34,13 +34,18 @@ class NativeLinker(VMLinker):
     def machine(self) -> Machine:
         return host() if self._machine is None else self._machine
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
+    def code(self, fgraph: FunctionGraph, borrowed: Collection[Variable]) -> VMCode:
         cut = regions(fgraph, self.machine, self.profile is not None)
         for node in cut.apply_nodes if self.profile is not None else ():
             if isinstance(node.op, NativeRegion):
                 node.op.watch(self.profile)
-        given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in lent}
-        return super().code(cut, given)
+        given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in borrowed}
+        vm = VMLinker()
+        vm.profile, vm.inside = self.profile, self
+        return vm.code(cut, given)
+
+    def linked_body(self, op: Any) -> Linked:
+        return linked_loop(op, self.code) if is_loop(op) else super().linked_body(op)
 
     def told(self, nodes: Sequence[Apply]) -> str:
         """Describe the regions, and the nodes on the VM with the reasons."""
@@ -62,7 +67,7 @@ class NativeLinker(VMLinker):
         region = _all_of(linked.nodes, program)
         if region is None or self.profile is not None:
             return linked
-        packing = SINGLE if program.packing == "single" else LIST
+        packing = PACK_SINGLE if program.packing == "single" else PACK_LIST
         return linked._replace(call=region.function(linked.call, packing), python=linked.call)
 
 

@@ -1,6 +1,6 @@
 """Kernel texts of groups: loops over the axes, the innermost one over vectors.
 
-Adjacent axes along which all operands are contiguous become one axis. Sums are added in blocks of
+Adjacent axes along which all operands are contiguous become one axis. Sums are added in parts of
 1024 elements a lane, with compensation for rounding (Kahan 1965, Neumaier 1974), so they are at
 least as accurate as NumPy's. Values that a later statement reads are stored.
 """
@@ -18,10 +18,10 @@ from rewrite_engine.link.native.scalars import WRITERS
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import (
     DTYPES,
-    NUMBER,
-    SHORT,
+    LLVM_SUFFIX,
+    LLVM_TYPE,
+    NUMBER_CLASS,
     SIZE,
-    SORT,
     UNSIGNED,
     Assembler,
     literal,
@@ -38,16 +38,16 @@ from rewrite_engine.link.native.values import (
     times,
 )
 
-BLOCK = 128  # vectors that are added up before the sum is kept
-FEW = 12  # nodes up to which the loop is written twice, once without masks
-#: vectors side by side where functions are called, so that a processor does not wait for one
-BESIDE = 4
-WIDE = 128  # nodes times vectors side by side
-_INLINE = (0.0, 1.0, -1.0, 2.0, 0.5)
-IDENTITY: dict[str, Any] = {
+VECTORS_PER_PARTIAL_SUM = 128
+MAX_UNMASKED_NODES = 12  # of a loop that is written twice, once without masks
+#: vectors per iteration if functions are called, so that a processor does not wait for one
+MAX_UNROLL = 4
+MAX_UNROLLED_NODES = 128  # nodes of a loop times vectors per iteration
+_INLINE_CONSTANTS = (0.0, 1.0, -1.0, 2.0, 0.5)
+IDENTITY_ELEMENTS: dict[str, Any] = {
     "add": -0.0, "mul": 1, "maximum": -inf, "minimum": inf, "and_": 1, "or_": 0,
 }  # fmt: skip
-_HORIZONTAL = {
+_VECTOR_REDUCTIONS = {
     ("add", "d"): "fadd", ("mul", "d"): "fmul", ("maximum", "d"): "fmaximum",
     ("minimum", "d"): "fminimum", ("add", "i"): "add", ("mul", "i"): "mul",
     ("maximum", "i"): "smax", ("minimum", "i"): "smin", ("and_", "b"): "and", ("or_", "b"): "or",
@@ -57,18 +57,18 @@ _HORIZONTAL = {
 
 def reduces(name: str, kind: str) -> bool:
     """Return whether there is code for a reduction with a scalar op, on a kind of numbers."""
-    return (name, SORT[kind]) in _HORIZONTAL and kind != "f"
+    return (name, NUMBER_CLASS[kind]) in _VECTOR_REDUCTIONS and kind != "f"
 
 
 def identity(name: str, kind: str) -> float:
     """Return the identity element of a reduction."""
-    if SORT[kind] == "i":
+    if NUMBER_CLASS[kind] == "i":
         ends = np.iinfo(DTYPES[kind])
         whole = {"add": 0, "maximum": int(ends.min), "minimum": int(ends.max), "and_": -1}
-        return whole.get(name, IDENTITY[name])
+        return whole.get(name, IDENTITY_ELEMENTS[name])
     if kind == "b":
-        return {"maximum": 0, "minimum": 1}.get(name, IDENTITY[name])
-    return float(IDENTITY[name])
+        return {"maximum": 0, "minimum": 1}.get(name, IDENTITY_ELEMENTS[name])
+    return float(IDENTITY_ELEMENTS[name])
 
 
 class KernelText(Assembler):
@@ -119,11 +119,13 @@ class KernelText(Assembler):
         """Return a constant in one lane. Most constants are not part of the text, so that kernels
         are found again.
         """
-        inline = (x.value in _INLINE and str(x.value)[0] != "-") or x.value == -1.0
-        if SORT[x.kind] != "d" or inline:
+        inline = (x.value in _INLINE_CONSTANTS and str(x.value)[0] != "-") or x.value == -1.0
+        if NUMBER_CLASS[x.kind] != "d" or inline:
             return literal(x.value, x.kind)
         found = self.word(self.region.constant_word(x.value), "double")
-        return found if x.kind == "d" else self.new(f"fptrunc double {found} to {NUMBER[x.kind]}")
+        return (
+            found if x.kind == "d" else self.new(f"fptrunc double {found} to {LLVM_TYPE[x.kind]}")
+        )
 
     def address(self, value: NativeValue, offset: int | None = None) -> str:
         """Return the address of a value, or of the element at an offset."""
@@ -165,7 +167,7 @@ def _goes_on(outer: Length | None, inner: Length | None, n: Length) -> bool:
     return outer == times(inner, n)
 
 
-class Nest:
+class LoopNest:
     """Writer of the loops of one group. stored: values of its nodes that others read; kept: stored
     values of its reductions; live: the nodes that are computed.
     """
@@ -191,10 +193,10 @@ class Nest:
     def _turn(self) -> None:
         """Make another axis the innermost if no operand is contiguous along the present one."""
         streams, n = [*self.loads.values(), *self.stores], len(self.axes)
-        beside = [sum([s.steps[a] == ONE for s in streams]) for a in range(n)]
-        if n < 2 or beside[-1] or not any(beside):
+        contiguous = [sum([s.steps[a] == ONE for s in streams]) for a in range(n)]
+        if n < 2 or contiguous[-1] or not any(contiguous):
             return
-        best = beside.index(max(beside))
+        best = contiguous.index(max(contiguous))
         if any([s.steps[best] not in (None, ONE) for s in self.sums.values()]):
             return
         self.axes.append(self.axes.pop(best))
@@ -248,7 +250,7 @@ class Nest:
         t.loop("0", t.length(self.axes[d]), "1", body)
 
     def _line(self, pointers: dict[int, str]) -> None:
-        """Write the innermost loop: in blocks, if there is a sum."""
+        """Write the innermost loop: in partial sums, if there is a sum."""
         t = self.t
         n = t.length(self.axes[-1])
         fixed = {
@@ -257,24 +259,24 @@ class Nest:
             if s.steps[-1] is None
         }
         inner = [r for r in self.reductions if self.sums[r.value].steps[-1] is None]
-        blocks = bool(inner) and not self._at_most(BLOCK * t.width)
+        in_parts = bool(inner) and not self._at_most(VECTORS_PER_PARTIAL_SUM * t.width)
         for r in inner:
             if not self._whole(r):
                 self._reset(r)
 
-        def block(start: str, _: list[str]) -> list[str]:
+        def part(start: str, _: list[str]) -> list[str]:
             end = n
-            if blocks:
+            if in_parts:
                 t.declare("i64 @llvm.smin.i64(i64, i64)")
-                far = t.new(f"add i64 {start}, {BLOCK * t.width}")
+                far = t.new(f"add i64 {start}, {VECTORS_PER_PARTIAL_SUM * t.width}")
                 end = t.new(f"call i64 @llvm.smin.i64(i64 {far}, i64 {n})")
             self._sweep(start, end, pointers, fixed, inner)
             return []
 
-        if blocks:
-            t.loop("0", n, str(BLOCK * t.width), block)
+        if in_parts:
+            t.loop("0", n, str(VECTORS_PER_PARTIAL_SUM * t.width), part)
         else:
-            block("0", [])
+            part("0", [])
         for r in inner:
             if not self._whole(r):
                 self._finish(r, pointers[id(self.sums[r.value])])
@@ -288,15 +290,15 @@ class Nest:
             (t.type(r.value.kind), t.constant(identity(r.name, r.value.kind), r.value.kind))
             for r in inner
         ]
-        beside = self._beside()
-        twice = beside > 1 or len(self.live) <= FEW
+        unroll = self._unroll()
+        twice = unroll > 1 or len(self.live) <= MAX_UNMASKED_NODES
         if t.width > 1 and twice and not self._at_most(2 * t.width):
-            step = t.width * beside
+            step = t.width * unroll
             count = t.new(f"sub i64 {end}, {start}")
             over = t.new(f"srem i64 {count}, {step}")
             middle = t.new(f"sub i64 {end}, {over}")
             found = t.loop(start, middle, str(step),
-                           lambda i, a: self._several_steps(i, a, beside, pointers, fixed, inner),
+                           lambda i, a: self._several_steps(i, a, unroll, pointers, fixed, inner),
                            kept)  # fmt: skip
             kept = [(type_, x) for (type_, _), x in zip(kept, found, strict=True)]
             start = middle
@@ -314,18 +316,20 @@ class Nest:
         number, words = self.axes[-1]
         return not words and number <= n
 
-    def _beside(self) -> int:
-        """Return how many vectors are computed in parallel."""
-        if not any([node.heavy for node in self.live]):
+    def _unroll(self) -> int:
+        """Return the number of vectors per iteration."""
+        if not any([node.calls_function for node in self.live]):
             return 1
-        return max([n for n in (BESIDE, 2, 1) if n * len(self.live) <= WIDE or n == 1])
+        return max(
+            [n for n in (MAX_UNROLL, 2, 1) if n * len(self.live) <= MAX_UNROLLED_NODES or n == 1]
+        )
 
     def _several_steps(
-        self, i: str, kept: list[str], beside: int, pointers: Any, fixed: Any, inner: Any
+        self, i: str, kept: list[str], unroll: int, pointers: Any, fixed: Any, inner: Any
     ) -> list[str]:
-        """Write the steps of some full vectors."""
+        """Process `unroll` full vectors per iteration."""
         t = self.t
-        places = [i] + [t.new(f"add i64 {i}, {k * t.width}") for k in range(1, beside)]
+        places = [i] + [t.new(f"add i64 {i}, {k * t.width}") for k in range(1, unroll)]
         for place, values in zip(places, self._values(places, pointers, fixed, None), strict=True):
             kept = self._collect(place, values, kept, None, pointers, inner)
         return kept
@@ -417,7 +421,7 @@ class Nest:
     def _start(self, r: Reduced) -> None:
         t, kind = self.t, r.value.kind
         if self.sums[r.value].steps[-1] is None:
-            self.cells[r.value] = t.room(NUMBER[kind]), t.room(NUMBER[kind])
+            self.cells[r.value] = t.room(LLVM_TYPE[kind]), t.room(LLVM_TYPE[kind])
         if self._whole(r):
             return self._reset(r)
         if not self._several(r):
@@ -437,17 +441,17 @@ class Nest:
         kind = r.value.kind
         total, lost = self.cells[r.value]
         first = literal(identity(r.name, kind), kind)
-        self.t.do(f"store {NUMBER[kind]} {first}, ptr {total}")
+        self.t.do(f"store {LLVM_TYPE[kind]} {first}, ptr {total}")
         if kind == "d":
             self.t.do(f"store double {literal(-0.0, 'd')}, ptr {lost}")
 
     def _keep(self, r: Reduced, x: str) -> None:
-        """Add the result of one block to the sum so far."""
+        """Add a partial sum to the sum so far."""
         t, kind, (total, lost) = self.t, r.value.kind, self.cells[r.value]
         one = _single(t)
-        old = t.new(f"load {NUMBER[kind]}, ptr {total}")
+        old = t.new(f"load {LLVM_TYPE[kind]}, ptr {total}")
         new = self._op(r, old, x, one)
-        t.do(f"store {NUMBER[kind]} {new}, ptr {total}")
+        t.do(f"store {LLVM_TYPE[kind]} {new}, ptr {total}")
         if (r.name, kind) == ("add", "d"):  # what was lost of the smaller one
             part = t.new(f"fsub double {new}, {old}")
             left = t.new(f"fsub double {new}, {part}")
@@ -458,7 +462,7 @@ class Nest:
 
     def _result(self, r: Reduced) -> str:
         t, kind, (total, lost) = self.t, r.value.kind, self.cells[r.value]
-        found = t.new(f"load {NUMBER[kind]}, ptr {total}")
+        found = t.new(f"load {LLVM_TYPE[kind]}, ptr {total}")
         if (r.name, kind) != ("add", "d"):
             return found
         more = t.new(f"load double, ptr {lost}")
@@ -480,17 +484,17 @@ class Nest:
         t, kind = self.t, r.value.kind
         if t.width == 1:
             return x
-        name = _HORIZONTAL[r.name, SORT[kind]]
+        name = _VECTOR_REDUCTIONS[r.name, NUMBER_CLASS[kind]]
         if kind in UNSIGNED:
             name = name.replace("s", "u")
-        type_, end = t.type(kind), "i1" if kind == "b" else SHORT[kind]
+        type_, end = t.type(kind), "i1" if kind == "b" else LLVM_SUFFIX[kind]
         full = f"llvm.vector.reduce.{name}.v{t.width}{end}"
         if name in ("fadd", "fmul"):
             first = literal(identity(r.name, kind), "d")
             t.declare(f"double @{full}(double, {type_})")
             return t.new(f"call reassoc double @{full}(double {first}, {type_} {x})")
-        t.declare(f"{NUMBER[kind]} @{full}({type_})")
-        return t.new(f"call {NUMBER[kind]} @{full}({type_} {x})")
+        t.declare(f"{LLVM_TYPE[kind]} @{full}({type_})")
+        return t.new(f"call {LLVM_TYPE[kind]} @{full}({type_} {x})")
 
 
 def _single(t: Assembler) -> Assembler:
@@ -508,8 +512,8 @@ def write_group(
 ) -> KernelText:
     """Write the kernel of a group."""
     t = KernelText(region, machine, _width(machine, group, live))
-    t.block = "go"
-    nest = Nest(t, group, stored, live)
+    t.current_label = "go"
+    nest = LoopNest(t, group, stored, live)
     nest.write()
     return t
 

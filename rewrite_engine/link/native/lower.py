@@ -3,7 +3,7 @@
 
 Both are `functools.singledispatch` on the op, as on the VM; the files are named after families of
 ops. Ops without a registration run on the VM. Families that few graphs use are loaded on first use
-(`LATER`).
+(`LAZY_FAMILIES`).
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def why_not(node: Apply) -> str | None:
             return f"a value of type {v.type}"
         if v.type.dtype not in KINDS:
             return f"dtype {v.type.dtype}"
-        if v.type.ndim > MOST_AXES:
-            return f"more than {MOST_AXES} dimensions"
+        if v.type.ndim > MAX_DIMENSIONS:
+            return f"more than {MAX_DIMENSIONS} dimensions"
         if isinstance(v, Constant) and not v.data.dtype.isnative:
             return "a constant in another byte order"
     for op in (node.op, getattr(node.op, "core_op", None)):
         home = type(op).__module__.rpartition(".")[0]
-        if home in LATER:
-            _load(LATER[home])
+        if home in LAZY_FAMILIES:
+            _load(LAZY_FAMILIES[home])
     return native(node.op, node)
 
 
@@ -59,9 +59,9 @@ def _load(name: str) -> None:
     import_module(name)
 
 
-MOST_AXES = 16
+MAX_DIMENSIONS = 16
 #: where ops are → the module with their code, which is loaded with the first of them
-LATER = {
+LAZY_FAMILIES = {
     "rewrite_engine.tensor.linalg": "rewrite_engine.link.native.factors",
     "rewrite_engine.loops": "rewrite_engine.link.native.scans",
 }

@@ -1,6 +1,6 @@
 """Mathematical functions on vectors of floats: float64 within 1.5 units in the last place; float32,
 of which twice as many fit into a register, within 3. One formula serves both if only constants
-differ (`Precision`). Functions that are not in `SINGLE` are computed in float64.
+differ (`Precision`). Functions that are not in `SINGLE_FUNCTIONS` are computed in float64.
 
 The argument is reduced to a small interval by exact steps, where a polynomial is enough: Cody and
 Waite, "Software Manual for the Elementary Functions", 1980; Muller, "Elementary Functions", 2016.
@@ -21,7 +21,7 @@ class Precision(NamedTuple):
     """Constants of a float format. digits: binary digits behind the point. bias: of exponents.
     rounder: added to a number of modest size, this leaves it rounded to an integer in the lowest
     bits. ln2: log(2) in two parts, the first with few digits. most, least: exponentials are
-    infinite above, 0 below; below `one` they vanish beside 1. terms: number of terms of the series
+    infinite above, 0 below; below `one`, 1 + x rounds to 1. terms: number of terms of the series
     of exp. tiny: smaller numbers are subnormal. near: below it, x replaces expm1(x). root: about
     the root of 1/2, by its bits. series: of the logarithm, in the square of f / (2 + f).
     """
@@ -60,7 +60,7 @@ PRECISIONS = {
 }  # fmt: skip
 DOUBLE = PRECISIONS["d"]
 #: beyond this the reduction of sine and cosine loses digits, and NumPy's function takes over
-FAR = 1.0e6
+MAX_REDUCED_ANGLE = 1.0e6
 
 
 class Math(Assembler):
@@ -126,13 +126,13 @@ class Math(Assembler):
 
     def unless_far(self, x: str, found: str, name: str) -> str:
         """Write a selection: the result, or NumPy's function `name` if a number is far from 0."""
-        far = self.test("ogt", self.intrinsic("fabs", x), FAR)
+        far = self.test("ogt", self.intrinsic("fabs", x), MAX_REDUCED_ANGLE)
         if self.width > 1:
             masks = self.type("b")
             reducer = f"llvm.vector.reduce.or.v{self.width}i1"
             self.declare(f"i1 @{reducer}({masks})")
             far = self.new(f"call i1 @{reducer}({masks} {far})")
-        near, slow, done = self.block, self.label(), self.label()
+        near, slow, done = self.current_label, self.label(), self.label()
         self.do(f"br i1 {far}, label %{slow}, label %{done}")
         self.start(slow)
         other = self.unit(f"numpy_{name}", x)
@@ -156,7 +156,7 @@ class Math(Assembler):
         return self.fma(low, x, high)
 
 
-def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
+def _reduce_angle(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
     """Reduce exp(x) = 2**n * (1 + y): return y, and n as an integer. x: of modest size. near: the
     distance from 0 within which n is 0, if larger than necessary.
     """
@@ -177,13 +177,13 @@ def _within(b: Math, x: str, low: float) -> str:
 
 
 def exp(b: Math, x: str) -> str:
-    p, n = _reduced(b, _within(b, x, b.own.least))
+    p, n = _reduce_angle(b, _within(b, x, b.own.least))
     half = b.whole("ashr", n, 1)  # 2**n may be no number, though the result is
     return b.mul(b.mul(b.add(p, 1.0), b.power(half)), b.power(b.whole("sub", n, half)))
 
 
 def expm1(b: Math, x: str) -> str:
-    p, n = _reduced(b, _within(b, x, b.own.one), near=0.5)
+    p, n = _reduce_angle(b, _within(b, x, b.own.one), near=0.5)
     half = b.power(b.whole("sub", n, 1))
     found = b.fma(half, p, b.sub(half, 0.5))
     found = b.add(found, found)
@@ -224,7 +224,7 @@ def log1p(b: Math, x: str) -> str:
 def tanh(b: Math, x: str) -> str:
     size = b.size(x)
     y = b.where(b.test("ogt", size, 22.0), 22.0, size)
-    p, n = _reduced(b, b.add(y, y))
+    p, n = _reduce_angle(b, b.add(y, y))
     e = b.mul(b.add(p, 1.0), b.power(n))
     z = b.mul(x, x)
     above = b.series(z, [
@@ -244,7 +244,7 @@ def tanh_single(b: Math, x: str) -> str:
     """Write tanh for float32, with a shorter series near 0."""
     size = b.size(x)
     y = b.where(b.test("ogt", size, 10.0), 10.0, size)
-    p, n = _reduced(b, b.add(y, y))
+    p, n = _reduce_angle(b, b.add(y, y))
     e = b.mul(b.add(p, 1.0), b.power(n))
     z = b.mul(x, x)
     near = b.series(z, [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
@@ -270,7 +270,7 @@ def softplus(b: Math, x: str) -> str:
     return b.add(above, b.call("log1p", e))
 
 
-def _turned(b: Math, x: str, quarters: int, name: str) -> str:
+def _rotate(b: Math, x: str, quarters: int, name: str) -> str:
     """Compute sin(x + quarters * pi / 2); far from 0, by NumPy's function `name`."""
     t = b.fma(x, 6.36619772367581382433e-01, DOUBLE.rounder)
     n = b.sub(t, DOUBLE.rounder)
@@ -311,11 +311,11 @@ def _cosine(b: Math, y: str, low: str) -> str:
 
 
 def sin(b: Math, x: str) -> str:
-    return _turned(b, x, 0, "sin")
+    return _rotate(b, x, 0, "sin")
 
 
 def cos(b: Math, x: str) -> str:
-    return _turned(b, x, 1, "cos")
+    return _rotate(b, x, 1, "cos")
 
 
 FUNCTIONS: dict[str, Callable[[Math, str], str]] = {
@@ -323,5 +323,7 @@ FUNCTIONS: dict[str, Callable[[Math, str], str]] = {
     "softplus": softplus, "sin": sin, "cos": cos,
 }  # fmt: skip
 #: those of float32
-SINGLE = {name: FUNCTIONS[name] for name in ("exp", "expm1", "log", "log1p", "sigmoid", "softplus")}
-SINGLE["tanh"] = tanh_single
+SINGLE_FUNCTIONS = {
+    name: FUNCTIONS[name] for name in ("exp", "expm1", "log", "log1p", "sigmoid", "softplus")
+}
+SINGLE_FUNCTIONS["tanh"] = tanh_single

@@ -12,10 +12,9 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.failure import ErrorReporter, failed
-from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.native.lower import lower
 from rewrite_engine.link.native.region import NotNative, RegionPlan
-from rewrite_engine.link.native.runtime import LARGE, PLACE, builtin
+from rewrite_engine.link.native.runtime import HEADER_INDEX, MIN_ORDERED_BYTES, builtin
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.timing import Kernels, names_of
 from rewrite_engine.link.plan import ByClass, Traits
@@ -23,6 +22,7 @@ from rewrite_engine.link.plan.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.program import Argument, Program
 from rewrite_engine.link.shell import Shell
 from rewrite_engine.link.vm.context import Context
+from rewrite_engine.link.vm.linker import LINKER as VM
 from rewrite_engine.link.vm.lower import lower as vm_lower
 from rewrite_engine.link.vm.lower import traits
 
@@ -31,7 +31,7 @@ class NativeRegion(Op):
     """Nodes that run as machine code.
 
     nodes: in running order. takes: the variables they read and do not compute. gives: those that
-    are read elsewhere. columns: which of `takes` lie in Fortran's order. spare: those of `takes`
+    are read elsewhere. fortran: which of `takes` lie in Fortran's order. donated: those of `takes`
     that may be overwritten. timed: whether `watch` will be called. Two regions are never equal.
     """
 
@@ -39,13 +39,13 @@ class NativeRegion(Op):
 
     def __init__(
         self, nodes: Sequence[Apply], takes: Sequence[Variable], gives: Sequence[Variable],
-        machine: Machine, columns: Sequence[bool] = (), spare: Collection[Variable] = (),
+        machine: Machine, fortran: Sequence[bool] = (), donated: Collection[Variable] = (),
         timed: bool = False,
     ) -> None:  # fmt: skip
         self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
         self.plan = RegionPlan(nodes, machine, timed)
-        columns = columns or [False] * len(takes)
-        arguments = [self.plan.argument(v, c) for v, c in zip(takes, columns, strict=True)]
+        fortran = fortran or [False] * len(takes)
+        arguments = [self.plan.argument(v, c) for v, c in zip(takes, fortran, strict=True)]
         rules = ByClass(lower)
         for node in nodes:
             self.plan.node = node
@@ -55,9 +55,9 @@ class NativeRegion(Op):
                 error.node = node
                 raise
         self.plan.node = None
-        places = {v: j for j, v in enumerate(takes) if v in spare}
+        places = {v: j for j, v in enumerate(takes) if v in donated}
         self.table = np.array(self.plan.finish(gives, arguments, places), np.int64)
-        self.destroy_map = {k: [j] for k, j in self.plan.taken.items()}
+        self.destroy_map = {k: [j] for k, j in self.plan.donations.items()}
 
     kernels: Kernels | None = None  # of a region that a profile watches
     profile: Any = None
@@ -83,29 +83,30 @@ class NativeRegion(Op):
         """
         table = self.table.copy()
         if packing is not None:
-            table[PLACE["packing"]] = packing
+            table[HEADER_INDEX["packing"]] = packing
         call = builtin(table, slow or self._by_order(table), self.plan.alive)
         return call if self.plan.timing is None else self.plan.timing.around(call)
 
     def _by_order(self, table: Any) -> Callable[..., Any]:
         """Return code made for large arrays in Fortran order, if there are some, else `slow`."""
-        slow, made = self.slow(), dict[tuple[bool, ...], Any]()
+        slow, variants = self.slow(), dict[tuple[bool, ...], Any]()
+        packing = int(table[HEADER_INDEX["packing"]])
 
         def run(*values: Any) -> Any:
-            columns = tuple([_in_columns(v) for v in values])
-            if not any(columns) or len(values) != len(self.takes):
+            fortran = tuple([_is_fortran(v) for v in values])
+            if not any(fortran) or len(values) != len(self.takes):
                 return slow(*values)
-            if columns not in made:
-                made[columns] = self._variant(columns, slow, int(table[PLACE["packing"]]))
-            return made[columns](*values)
+            if fortran not in variants:
+                variants[fortran] = self._variant(fortran, slow, packing)
+            return variants[fortran](*values)
 
         return run
 
-    def _variant(self, columns: tuple[bool, ...], slow: Any, packing: int) -> Any:
+    def _variant(self, fortran: tuple[bool, ...], slow: Any, packing: int) -> Any:
         """Return the function for arrays some of which are in Fortran order."""
         try:
             machine, timed = self.plan.machine, self.plan.timed
-            other = NativeRegion(self.nodes, self.takes, self.gives, machine, columns, timed=timed)
+            other = NativeRegion(self.nodes, self.takes, self.gives, machine, fortran, timed=timed)
         except NotNative:
             return slow
         if timed:
@@ -114,14 +115,14 @@ class NativeRegion(Op):
 
     def slow(self) -> Callable[..., Any]:
         """Return the VM's function of the nodes, built on its first call; errors name the node."""
-        made: list[Any] = []
+        linked: list[Any] = []  # the function, once it is built
         overwrites = any([node.op.destroy_map for node in self.nodes])
-        taken = np.array if overwrites else np.asarray  # native code overwrites no argument
+        convert = np.array if overwrites else np.asarray  # native code overwrites no argument
 
         def run(*values: Any) -> Any:
-            if not made:
-                made.append(self._on_vm())
-            found = made[0](*map(taken, values))[: len(self.gives)]
+            if not linked:
+                linked.append(self._on_vm())
+            found = linked[0](*map(convert, values))[: len(self.gives)]
             return found[0] if len(found) == 1 else tuple(found)
 
         return run
@@ -130,7 +131,7 @@ class NativeRegion(Op):
         fgraph = self.graph()
         arguments = tuple([Argument(v.type) for v in fgraph.inputs])
         program = Program(fgraph, arguments, "native", len(fgraph.outputs), "list")
-        return _NotingShell(program, get_linker("vm").code(fgraph, ()), True).link().call
+        return _NotingShell(program, VM.code(fgraph, ()), True).link().call
 
     def graph(self) -> FunctionGraph:
         """Return the nodes as a separate graph. Values that nobody reads are outputs, too."""
@@ -149,9 +150,9 @@ class NativeRegion(Op):
         return FunctionGraph(inputs, outputs, features, clone=False, merging=False)
 
 
-def _in_columns(value: Any) -> bool:
+def _is_fortran(value: Any) -> bool:
     """Return whether a value is a large array in Fortran order, and not in C order."""
-    if type(value) is not np.ndarray or value.nbytes < LARGE:
+    if type(value) is not np.ndarray or value.nbytes < MIN_ORDERED_BYTES:
         return False
     return value.flags.f_contiguous and not value.flags.c_contiguous
 

@@ -8,9 +8,9 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS, SIZE
-from rewrite_engine.link.native.units import PRODUCT
+from rewrite_engine.link.native.units import PRODUCT_PREFIX
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, times, view_of
-from rewrite_engine.link.native.walk import in_memory, nested
+from rewrite_engine.link.native.walk import in_memory, write_loops
 from rewrite_engine.tensor.product.dots import Dot, MatMul
 
 
@@ -40,7 +40,7 @@ def _(op: MatMul, node: Apply, plan: RegionPlan) -> None:
         strides += [t.new(f"mul i64 {size}, {t.length(s or ONE)}") for s in made[2].steps[-2:]]
         rooms, lengths = product_rooms(t), [t.word(k) for k in sizes]
         start = [t.address(v.value, v.offset) for v in made]
-        nested(t, shape[:-2], made, outer, start,
+        write_loops(t, shape[:-2], made, outer, start,
                lambda at: call_product(t, kind, rooms, at, lengths, strides))  # fmt: skip
 
     plan.of[out] = plan.call(shape, kind, views, write, refuses=False)
@@ -109,7 +109,7 @@ def call_product(
         put(count, i, x, "i64")
     for i, x in enumerate(["0", "0", "0", *strides]):
         put(steps, i, x, "i64")
-    name = f"{PRODUCT}{kind}"
+    name = f"{PRODUCT_PREFIX}{kind}"
     t.declare(f"void @{name}(ptr, ptr, ptr, ptr)")
     t.units[name] = None
     t.do(f"call void @{name}(ptr {table}, ptr {count}, ptr {steps}, ptr null)")

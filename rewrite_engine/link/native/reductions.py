@@ -11,7 +11,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.loops import reduces
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.text import KINDS, SORT
+from rewrite_engine.link.native.text import KINDS, NUMBER_CLASS
 from rewrite_engine.link.native.values import ONE, Length, View, times
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.special import (
@@ -23,7 +23,7 @@ from rewrite_engine.tensor.special import (
     SoftmaxAndLog,
 )
 
-MODEST = 600.0  # exponentials up to here do not overflow, nor do sums of them
+MAX_SAFE_EXPONENT = 600.0  # exponentials up to here do not overflow, nor do sums of them
 
 
 @native.register(CAReduce)
@@ -32,7 +32,7 @@ def _(op: CAReduce, node: Apply) -> str | None:
     kind = _inner(op, out)
     if kind is None:
         return f"sums in {op.accumulator(out)}"
-    if SORT[KINDS[x]] == "d" and SORT[kind] == "i":
+    if NUMBER_CLASS[KINDS[x]] == "d" and NUMBER_CLASS[kind] == "i":
         return f"a reduction of {x} to {out}"
     return None if reduces(op.scalar_op.name, kind) else f"{op.scalar_op} along axes"
 
@@ -54,7 +54,7 @@ def _(op: CAReduce, node: Apply, plan: RegionPlan) -> None:
     found = plan.reduce(plan.get(x), shape, axes, name, kind)
     if kind != wanted:
         rest = [ONE if a in axes else n for a, n in enumerate(shape)]
-        found = plan.converted(found, rest, wanted)  # type: ignore[assignment]
+        found = plan.convert(found, rest, wanted)  # type: ignore[assignment]
     plan.of[out] = found if op.keepdims else without(found, axes)
 
 
@@ -90,7 +90,7 @@ def _exponentials(
     x = node.inputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     not_empty(plan, shape, axes)
-    given = plan.converted(plan.get(x), shape, "d")
+    given = plan.convert(plan.get(x), shape, "d")
     top = plan.reduce(given, shape, axes, "maximum", "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
 
@@ -99,7 +99,7 @@ def _exponentials(
     def finite(t: Any, xs: list[str]) -> str:
         known = t.compare("oge", xs[0], t.constant(-most))  # not NaN, not -inf
         if isinstance(op, Softmax):
-            small = t.compare("ole", xs[0], t.constant(MODEST))
+            small = t.compare("ole", xs[0], t.constant(MAX_SAFE_EXPONENT))
             small = t.bin("and", small, t.compare("oge", xs[0], t.constant(0.0)), "b")
             known = t.select(small, t.constant(0, "b"), known, "b")
         top = t.select(known, xs[0], t.constant(0.0))
@@ -108,14 +108,14 @@ def _exponentials(
     shift = plan.elementwise([top], rest, "d", finite)
     low = plan.elementwise([given, shift], shape, "d", lambda t, xs: t.bin("fsub", *xs))
     e = plan.elementwise([low], shape, "d", lambda t, xs: t.unit("exp", xs[0]),
-                         heavy=True)  # fmt: skip
+                         calls_function=True)  # fmt: skip
     total = plan.reduce(e, shape, axes, "add", "d")
     return (low if _takes_difference(op) else shift), e, total, shape, axes
 
 
 def _give(plan: RegionPlan, out: Any, found: View) -> None:
     """Convert a float64 result to the value of a variable."""
-    plan.of[out] = plan.converted(found, plan.shape(out), KINDS[out.type.dtype])
+    plan.of[out] = plan.convert(found, plan.shape(out), KINDS[out.type.dtype])
 
 
 def _takes_difference(op: Any) -> bool:
@@ -135,7 +135,7 @@ def _(op: LogSoftmax, node: Apply, plan: RegionPlan) -> None:
     low, _, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     log = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
-                           heavy=True)  # fmt: skip
+                           calls_function=True)  # fmt: skip
     found = plan.elementwise([low, log], shape, "d", lambda t, xs: t.bin("fsub", *xs))
     _give(plan, node.outputs[0], found)
 
@@ -157,7 +157,7 @@ def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
     share, log = node.outputs
     _give(plan, share, plan.elementwise([e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs)))
     found = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
-                             heavy=True)  # fmt: skip
+                             calls_function=True)  # fmt: skip
     name, lengths = ("fsub", shape) if op.whole else ("fadd", rest)
     found = plan.elementwise([x, found], lengths, "d", lambda t, xs: t.bin(name, *xs))
     _give(plan, log, found)
@@ -173,7 +173,7 @@ def _keeps_digits(ends: np.finfo[Any], t: Any, xs: list[str]) -> str:
     return str(t.bin("or", within, small, "b"))
 
 
-def _scaled(t: Any, xs: list[str]) -> str:
+def _scale(t: Any, xs: list[str]) -> str:
     """Return exp(x - shift) times a factor, NaN where the sum is."""
     found = t.bin("fmul", t.unit("exp", t.bin("fsub", xs[0], xs[1])), xs[2])
     return str(t.select(t.compare("uno", xs[3], xs[3]), xs[3], found))
@@ -181,14 +181,16 @@ def _scaled(t: Any, xs: list[str]) -> str:
 
 @lower.register(ScaledExp)
 def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
-    """As `scaled_exp_array` has it: shifted and scaled where the sum asks for it."""
+    """Compute exponentials like `scaled_exp_array`: shifted and scaled if the sum requires it."""
     x = node.inputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     not_empty(plan, shape, axes)
-    given = plan.converted(plan.get(x), shape, "d")
+    given = plan.convert(plan.get(x), shape, "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     top = plan.reduce(given, shape, axes, "maximum", "d")
-    e = plan.elementwise([given], shape, "d", lambda t, xs: t.unit("exp", xs[0]), heavy=True)
+    e = plan.elementwise(
+        [given], shape, "d", lambda t, xs: t.unit("exp", xs[0]), calls_function=True
+    )
     total, least = [plan.reduce(e, shape, axes, name, "d") for name in ("add", "minimum")]
     terms = plan.word_of(times(*[shape[j] for j in axes]))
     ends = np.finfo(x.type.dtype)  # (computed in float64, it is shifted where float32 asks for it)
@@ -213,5 +215,5 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     factor = plan.elementwise([keeps], rest, "d", room)
     shift = plan.elementwise([keeps, top], rest, "d", finite)
 
-    found = plan.elementwise([given, shift, factor, total], shape, "d", _scaled, heavy=True)
+    found = plan.elementwise([given, shift, factor, total], shape, "d", _scale, calls_function=True)
     _give(plan, node.outputs[0], found)

@@ -1,9 +1,9 @@
 """`RegionPlan`: from nodes to statements, kernels, and the table that the entry reads.
 
-`lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one nest of loops,
+`lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one loop nest,
 and calls. A node joins the first group over the same axes that comes late enough. Then memory is
-planned: results have arrays of their own. Other values that a later statement reads have buffers in
-one block; values with disjoint lifetimes share a buffer.
+planned (`memory.py`): results have arrays of their own. Other values that a later statement reads
+have buffers in one arena; values with disjoint lifetimes share a buffer.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.link.native.lifetimes import END, Lifetimes
+from rewrite_engine.link.native.lifetimes import Lifetimes
 from rewrite_engine.link.native.loops import KernelText, write_group
+from rewrite_engine.link.native.memory import donate, place_temporaries
 from rewrite_engine.link.native.runtime import (
-    COLUMNS,
+    C_ORDER,
+    FORTRAN_ORDER,
     HEADER,
+    HEADER_INDEX,
     INSTRUCTIONS,
-    PLACE,
-    ROWS,
-    SINGLE,
-    TUPLE,
-    WRITEABLE,
+    PACK_SINGLE,
+    PACK_TUPLE,
+    WRITEABLE_FLAG,
     library_of,
 )
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
+from rewrite_engine.link.native.text import DTYPES, KINDS
 from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by
 from rewrite_engine.link.native.values import (
     ONE,
@@ -48,7 +49,6 @@ from rewrite_engine.link.native.values import (
     Steps,
     View,
     Write,
-    in_order,
     times,
     view_of,
     without_ones,
@@ -57,7 +57,8 @@ from rewrite_engine.link.native.verify import verify
 from rewrite_engine.link.plan import ByClass
 from rewrite_engine.link.plan.dims import Dims, axes
 
-MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so many registers
+#: nodes, reductions, and nodes that call functions, of one group: registers are few
+MAX_GROUP_NODES, MAX_GROUP_REDUCTIONS, MAX_GROUP_CALLS = 96, 16, 8
 
 
 class NotNative(Exception):
@@ -97,7 +98,8 @@ class RegionPlan:
         self._words: dict[Any, int] = {}
         self._places: dict[NativeValue, int] = {}
         self.loops: list[Scope] = []  # inner ones first
-        self.taken: dict[int, int] = {}  # result: the argument whose memory it takes
+        self.donations: dict[int, int] = {}  # result: the argument whose memory it uses
+        self.buffers: list[int] = []  # words with the addresses of temporaries
         self.inside: dict[Apply, Any] = {}  # the steps of loops
         self.checks: list[tuple[Apply, Any]] = []
         rules = ByClass(look)
@@ -184,8 +186,8 @@ class RegionPlan:
 
     # --- arguments --------------------------------------------------------------------------------
 
-    def argument(self, v: Variable, columns: bool = False) -> list[int]:
-        """Add an argument; return its row in the table. columns: it is in Fortran order."""
+    def argument(self, v: Variable, fortran: bool = False) -> list[int]:
+        """Add an argument; return its row in the table. fortran: it is in Fortran order."""
         kind = KINDS[v.type.dtype]
         first = len(self.words)
         ids = self.dims.of(v)
@@ -194,13 +196,13 @@ class RegionPlan:
             self.tell(d, (1, (first + k,)))
         word = self.new_word()
         shape = self.shape(v)
-        laid = shape[::-1] if columns else shape
+        laid = shape[::-1] if fortran else shape
         value = NativeValue(kind, without_ones(laid))
         value.word = word
         steps = view_of(value, laid).steps
-        self.of[v] = View(value, steps[::-1] if columns else steps)
+        self.of[v] = View(value, steps[::-1] if fortran else steps)
         number = 0 if v.type.ndim else id(np.dtype(v.type.dtype).type)
-        wanted = COLUMNS if columns else ROWS
+        wanted = FORTRAN_ORDER if fortran else C_ORDER
         return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
     def get(self, v: Variable) -> View | Number:
@@ -238,18 +240,18 @@ class RegionPlan:
         write: Write,
         into: tuple[NativeValue, Steps, int | None] | None = None,
         after: int = -1,
-        heavy: bool = False,
+        calls_function: bool = False,
     ) -> View:
         """Add an elementwise value of this shape; operands have as many axes or fewer. into: memory
-        of another value for the result. after: a statement that must run before. heavy: whether it
-        calls a function.
+        of another value for the result. after: a statement that must run before. calls_function:
+        whether it calls a function.
         """
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
         value = NativeValue(kind, space)
         value.part_of = into
-        self._place(Node(value, items, write, self.scope, heavy, self.node), space, after)
+        self._place(Node(value, items, write, self.scope, calls_function, self.node), space, after)
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
@@ -262,17 +264,17 @@ class RegionPlan:
 
     def _place(self, node: Node, space: tuple[Length, ...], after: int) -> None:
         """Put a node into a group that comes late enough, or into a new one."""
-        apart, beside = after, -1
+        last_read, joinable = after, -1
         for item in node.items:
             v = item.view
             if isinstance(v, Number):
                 continue
             own = _group_of(v, space)
             if own is not None:
-                beside = max(beside, own.at)
+                joinable = max(joinable, own.at)
             else:
-                apart = max(apart, v.value.at)
-        first = max(apart + 1, beside)
+                last_read = max(last_read, v.value.at)
+        first = max(last_read + 1, joinable)
         places = self.scope.spaces.setdefault(space, [])
         k = bisect_left(places, first)
         near = {k, k + 1, len(places) - 2, len(places) - 1}
@@ -289,9 +291,12 @@ class RegionPlan:
         node.value.at, node.value.group = group.at, group
 
     def _has_room(self, group: Group, node: Node) -> bool:
-        if len(group.nodes) >= MOST_NODES:
+        if len(group.nodes) >= MAX_GROUP_NODES:
             return False
-        return not node.heavy or sum([n.heavy for n in group.nodes]) < MOST_HEAVY
+        return (
+            not node.calls_function
+            or sum([n.calls_function for n in group.nodes]) < MAX_GROUP_CALLS
+        )
 
     def _fits(self, node: Node, group: Group) -> bool:
         """Return whether a group reads its own values only at the same elements."""
@@ -312,7 +317,7 @@ class RegionPlan:
         rest = [ONE if j in reduced else n for j, n in enumerate(shape)]
         item = self._item(x, kept, len(shape))
         group: Any = None if isinstance(item.view, Number) else _group_of(item.view, space)
-        if group is None or item.kind != kind or len(group.reduced) >= MOST_SUMS:
+        if group is None or item.kind != kind or len(group.reduced) >= MAX_GROUP_REDUCTIONS:
             own = item.kind
             x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
             group = x.value.group
@@ -323,7 +328,7 @@ class RegionPlan:
         group.reduced.append(Reduced(value, x.value, inner, name, self.scope, self.node))
         return view_of(value, rest)
 
-    def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
+    def convert(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
         """Return the same numbers as another kind."""
         own = x.kind if isinstance(x, Number) else x.value.kind
         if own == kind:
@@ -365,22 +370,21 @@ class RegionPlan:
 
     def finish(
         self, outputs: Sequence[Variable], arguments: Sequence[list[int]],
-        spare: Mapping[Variable, int],
+        donated: Mapping[Variable, int],
     ) -> list[int]:  # fmt: skip
-        """Plan memory, write the kernels, and return the table. spare: arguments, by position, that
-        nobody reads afterwards; results may use their memory, and `taken` lists those that do.
+        """Plan memory, write the kernels, and return the table. donated: positions of the arguments
+        whose memory results may use; `donations` lists the results that do.
         """
         for node, check in self.checks:
             self._compare(node, check)
         results = self._results(outputs)
         live = Lifetimes(self.statements, self.loops, [v for v, _ in results], self.kept)
-        for v, j in spare.items():
-            self._take(v, j, results, live)
-        for j in self.taken.values():
-            arguments[j][5] |= WRITEABLE
-        total = self._memory(live, {value for value, _ in results})
+        self.donations = donate(self, donated, results, live)
+        for j in self.donations.values():
+            arguments[j][5] |= WRITEABLE_FLAG
+        total = place_temporaries(self, live, results)
         running = [s for s in self.statements if live.runs(s)]
-        texts = [self._written(s, live) for s in running]
+        texts = [self._write_kernel(s, live) for s in running]
         if config.check_regions:
             touched = [t.touched for t in texts]
             verify(running, live, self.loops, self.outside, [v for v, _ in results], touched)
@@ -391,7 +395,7 @@ class RegionPlan:
         if self.timed:
             about = [computed_by(s, _nodes(live, s), live.last) for s in running]
             self.timing = Timing(self, about)
-            written = self.timing.between(written, total)
+            written = self.timing.add_readings(written, total)
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
@@ -399,42 +403,10 @@ class RegionPlan:
         work = self._work()
         ends = [
             [self.place_of(value), len(lengths), id(np.dtype(DTYPES[value.kind])),
-             self.taken.get(k, -1), *[self.word_of(n) for n in lengths]]
+             self.donations.get(k, -1), *[self.word_of(n) for n in lengths]]
             for k, (value, lengths) in enumerate(results)
         ]  # fmt: skip
         return self._table(arguments, ends, rows, total, work)
-
-    def _take(
-        self, v: Variable, j: int, results: Sequence[tuple[NativeValue, Any]],
-        live: Lifetimes,
-    ) -> None:  # fmt: skip
-        """Let a result take the memory of an argument: one of the same size, computed element by
-        element after everything that reads other elements of the argument, and after everything
-        that may refuse the call, which then needs the original argument.
-        """
-        given, shape = self.of[v], self.shape(v)
-        if isinstance(given, Number) or self.loops:
-            return
-        old, first, beside = given.value, -1, list[int]()
-        for s in self.statements:
-            if isinstance(s, NativeCall):
-                reads = old in [x.value for x in s.reads]
-                if (reads or s.refuses) and live.runs(s):
-                    first = s.at
-                continue
-            for node in live.nodes(s):
-                views = [x.view for x in node.items if isinstance(x.view, View)]
-                own = [x for x in views if x.value is old]
-                if own and all([x.offset is None and x.steps == in_order(s.space) for x in own]):
-                    beside.append(s.at)
-                elif own:
-                    first = s.at
-        for k, (value, lengths) in enumerate(results):
-            new = value.group is not None and value.part_of is None and k not in self.taken
-            if new and value.kind == old.kind and lengths == shape and first < value.at:
-                if all([at <= value.at for at in beside]) and value.shape == old.shape:
-                    self.taken[k], value.word = j, old.word
-                    return
 
     def _measure(self, rows: Sequence[tuple[int, int]], tick: int) -> None:
         """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
@@ -457,62 +429,24 @@ class RegionPlan:
 
     def _results(self, outputs: Sequence[Variable]) -> list[tuple[NativeValue, tuple[Length, ...]]]:
         """Return the values that are results, each with memory of its own, and their shapes."""
-        taken: set[NativeValue] = set()
+        used: set[NativeValue] = set()
         found = []
         for v in outputs:
             x, shape = self.get(v), self.shape(v)
-            if isinstance(x, Number) or x.value in taken or not _is_whole(x, shape):
+            if isinstance(x, Number) or x.value in used or not _is_whole(x, shape):
                 x = self.copy(x, shape, KINDS[v.type.dtype])
-            taken.add(x.value)
+            used.add(x.value)
             found.append((x.value, shape))
         return found
 
-    def _written(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
+    def _write_kernel(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
         """Return the kernel of a statement."""
         if isinstance(s, Group):
             return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))
         t = KernelText(self, self.machine, 1)
-        t.block = "go"
+        t.current_label = "go"
         s.write(t, s.value)  # type: ignore[call-arg]
         return t
-
-    def _memory(self, live: Lifetimes, results: set[NativeValue]) -> int:
-        """Give temporaries places in one block; return the word with its size."""
-        last = live.last
-        first: dict[NativeValue, int] = {}
-        for s in self.statements:
-            made = [s.value] if isinstance(s, NativeCall) else [n.value for n in s.nodes]
-            made += [] if isinstance(s, NativeCall) else [r.value for r in s.reduced]
-            for value in made:
-                whole = value if value.part_of is None else value.part_of[0]
-                while whole.part_of is not None:
-                    whole = whole.part_of[0]
-                if whole in last:
-                    first[whole] = min(first.get(whole, END), s.at)
-        end = self.constant_word(64)  # the size stands in front
-        free: dict[tuple[str, Length], list[int]] = {}
-        ends: dict[int, list[tuple[tuple[str, Length], int]]] = {}
-        self.moved: list[int] = []
-        starts = sorted(first.items(), key=lambda one: one[1])
-        done = 0
-        for value, at in starts:
-            if value in results:
-                continue
-            for k in range(done, at):
-                for key, word in ends.pop(k, ()):
-                    free.setdefault(key, []).append(word)
-            done = max(done, at)
-            key = (value.kind, times(*value.shape))
-            if places := free.get(key):
-                value.word = places.pop()
-            else:
-                value.word = self.new_word()
-                self.instructions.append(("add", value.word, end, self.constant_word(0)))
-                self.moved.append(value.word)
-                size = self.word_of(times((SIZE[value.kind], ()), key[1]))
-                end = self.compute("add", end, self.compute("round", size))
-            ends.setdefault(last[value], []).append((key, value.word))
-        return end if self.moved else self.constant_word(0)
 
     def _work(self) -> int:
         """Return the word with the number of computed elements."""
@@ -536,13 +470,13 @@ class RegionPlan:
         table = [0] * len(HEADER)
 
         def put(name: str, numbers: Sequence[int]) -> None:
-            table[PLACE[name]] = len(table)
+            table[HEADER_INDEX[name]] = len(table)
             table.extend(numbers)
 
         put("at_arguments", [n for row in arguments for n in row])
         codes = {name: i for i, name in enumerate(INSTRUCTIONS)}
         put("at_instructions", [n for i in self.instructions for n in (codes[i[0]], *i[1:])])
-        put("at_places", self.moved)
+        put("at_places", self.buffers)
         start = len(table) + len(results)
         places = [start + sum(map(len, results[:k])) for k in range(len(results))]
         put("at_results", [*places, *[n for row in results for n in row]])
@@ -550,12 +484,13 @@ class RegionPlan:
         put("at_template", self.words)
         counts = {
             "slots": len(self.words), "arguments": len(arguments), "results": len(results),
-            "instructions": len(self.instructions), "n_places": len(self.moved),
-            "n_kernels": sum(map(len, kernels)), "packing": SINGLE if len(results) == 1 else TUPLE,
+            "instructions": len(self.instructions), "n_places": len(self.buffers),
+            "n_kernels": sum(map(len, kernels)),
+            "packing": PACK_SINGLE if len(results) == 1 else PACK_TUPLE,
             "total": total, "work": work,
         }  # fmt: skip
         for name, n in counts.items():
-            table[PLACE[name]] = n
+            table[HEADER_INDEX[name]] = n
         return table
 
 

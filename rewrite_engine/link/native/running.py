@@ -13,9 +13,9 @@ from rewrite_engine.link.native.reductions import not_empty, without
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import convert, test_of
 from rewrite_engine.link.native.scalars import write as scalar
-from rewrite_engine.link.native.text import KINDS, NUMBER, SORT
+from rewrite_engine.link.native.text import KINDS, LLVM_TYPE, NUMBER_CLASS
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
-from rewrite_engine.link.native.walk import in_memory, nested, step
+from rewrite_engine.link.native.walk import in_memory, step, write_loops
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.running import CumOp, Recurrence
 from rewrite_engine.tensor.statistics.moments import Argmax, Argmin
@@ -78,11 +78,11 @@ def _along(
                 t.store_one(found, places[-1], kind)
                 return [found]
 
-            t.loop("0", n, "1", one, [(NUMBER[kind], t.constant(0, kind))])
+            t.loop("0", n, "1", one, [(LLVM_TYPE[kind], t.constant(0, kind))])
 
         steps = [[v.steps[a] for a in others] for v in all_]
         start = [t.address(v.value, v.offset) for v in all_]
-        nested(t, [shape[a] for a in others], all_, steps, start, sequence)
+        write_loops(t, [shape[a] for a in others], all_, steps, start, sequence)
 
     plan.of[out] = plan.call(shape, kind, views, write, refuses=False)
 
@@ -105,7 +105,7 @@ def _(op: Argmax, node: Apply, plan: RegionPlan) -> None:
             found = _extremum(t, given, axes, shape, at[0], isinstance(op, Argmin))
             t.store_one(found, at[1], "i")
 
-        nested(t, [shape[a] for a in kept], both, steps, start, one)
+        write_loops(t, [shape[a] for a in kept], both, steps, start, one)
 
     found = plan.call(rest, "i", [given], write, refuses=False)
     plan.of[out] = found if op.keepdims else without(found, axes)
@@ -118,14 +118,14 @@ def _extremum(
     kind = x.value.kind
     test = test_of("lt" if least else "gt", kind)
     first = t.load_one(at, kind)
-    values = [(NUMBER[kind], first), ("i64", "0"), ("i64", "0")]  # the best, its place, the next
+    values = [(LLVM_TYPE[kind], first), ("i64", "0"), ("i64", "0")]  # the best, its place, the next
 
     def inside(k: int, pointer: str, kept: list[str]) -> list[str]:
         if k == len(axes):
             best, place, count = kept
             value = t.load_one(pointer, kind)
             better = t.compare(test, value, best, kind)
-            if SORT[kind] == "d":
+            if NUMBER_CLASS[kind] == "d":
                 none = t.compare("uno", value, value, kind)
                 new = t.bin("and", none, t.compare("ord", best, best, kind), "b")
                 better = t.bin("or", better, new, "b")

@@ -22,29 +22,29 @@ import numpy as np
 
 from rewrite_engine.link.native.library import Library
 from rewrite_engine.link.native.target import Machine, host
-from rewrite_engine.link.native.units import HEAD, Unit, pointer_of
+from rewrite_engine.link.native.units import HEAD_BYTES, Unit, pointer_of
 
 #: what stands at the beginning of a table, by its place
 HEADER = (
-    "slots", "arguments", "results", "instructions", "packing", "total", "work", "block",
+    "slots", "arguments", "results", "instructions", "packing", "total", "work", "arena",
     "at_template", "at_arguments", "at_instructions", "at_places", "n_places", "at_results",
     "at_kernels", "n_kernels",
 )  # fmt: skip
-PLACE = {name: i for i, name in enumerate(HEADER)}
+HEADER_INDEX = {name: i for i, name in enumerate(HEADER)}
 #: instructions `(op, target, a, b)`, on words of the frame; the last three refuse the call
 INSTRUCTIONS = (
     "mul", "add", "sub", "min", "max", "round", "load", "div", "wrap", "equal", "less", "positive",
 )  # fmt: skip
 #: words: place of the address, dimensions, dtype, type of its numbers, first length, flags that the
 #: array has to have, and the order of a copy that has them
-ARGUMENT = 7
-ROWS, COLUMNS = (257, 0), (258, 1)  # aligned, and in C's or Fortran's order
-WRITEABLE = 1024  # the flag of what may be overwritten, asked for where a result takes the memory
-LARGE = 1 << 15  # bytes from which the order of an array is worth code of its own
-SINGLE, TUPLE, LIST = range(3)
-SMALL = 32768  # bytes of temporaries that lie on the stack
-OFTEN = 1 << 10  # steps of loops between two looks at signals
-MUCH = 1 << 15  # elements from which other threads may run meanwhile
+ARGUMENT_WORDS = 7
+C_ORDER, FORTRAN_ORDER = (257, 0), (258, 1)  # aligned, and in C's or Fortran's order
+WRITEABLE_FLAG = 1024  # of NumPy; required of arguments whose memory results use
+MIN_ORDERED_BYTES = 1 << 15  # of an array whose order is worth code of its own
+PACK_SINGLE, PACK_TUPLE, PACK_LIST = range(3)
+MAX_STACK_BYTES = 32768  # of temporaries on the stack; others are in an arena
+STEPS_PER_SIGNAL_CHECK = 1 << 10
+MIN_UNLOCKED_ELEMENTS = 1 << 15  # of a call during which other threads may run
 
 
 def _api() -> dict[str, int]:
@@ -62,7 +62,7 @@ def _api() -> dict[str, int]:
     return found | {name: pointer_of(getattr(libc, name)) for name in ("aligned_alloc", "free")}
 
 
-DECLARED = """
+DECLARATIONS = """
 @array_type = external global i8
 declare ptr @new_copy(ptr, i32)
 declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
@@ -141,7 +141,7 @@ class _Entry:
         self.do(f"end{k}:")
 
     def head(self, name: str) -> str:
-        return self.word("%table", PLACE[name])
+        return self.word("%table", HEADER_INDEX[name])
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -157,10 +157,10 @@ class _Entry:
         self._end()
 
     def _begin(self) -> None:
-        data = self.byte("%self", HEAD + 8)  # the items of a tuple
+        data = self.byte("%self", HEAD_BYTES + 8)  # the items of a tuple
         array = self.new(f"load ptr, ptr {data}")
         self.do(f"%slow = load ptr, ptr {self.byte(data, 8)}")
-        self.do(f"%table = load ptr, ptr {self.byte(array, HEAD)}")
+        self.do(f"%table = load ptr, ptr {self.byte(array, HEAD_BYTES)}")
         plain = self.new("icmp eq ptr %names, null")
         count = self.new(f"icmp eq i64 %n, {self.head('arguments')}")
         self.need(self.new(f"and i1 {plain}, {count}"), "slowly")
@@ -177,31 +177,31 @@ class _Entry:
 
     def _argument(self, k: str) -> None:
         """Check one argument; copy it if it is not in C order."""
-        at = self.new(f"mul i64 {k}, {ARGUMENT}")
+        at = self.new(f"mul i64 {k}, {ARGUMENT_WORDS}")
         row = self.place("%table", self.new(f"add i64 {at}, {self.head('at_arguments')}"))
         x = self.word("%args", k, "ptr")
-        type_ = self.field(x, HEAD - 8, "ptr")
+        type_ = self.field(x, HEAD_BYTES - 8, "ptr")
         is_array = self.new(f"icmp eq ptr {type_}, @array_type")
         j = self.n
         self.do(f"br i1 {is_array}, label %array{j}, label %number{j}", f"number{j}:")
         self.need(self.new(f"icmp eq ptr {type_}, {self.word(row, 3, 'ptr')}"))
-        self.put(self.word(row, 0), self.byte(x, HEAD), "ptr")
+        self.put(self.word(row, 0), self.byte(x, HEAD_BYTES), "ptr")
         self.do(f"br label %next{j}", f"array{j}:")
         same = self.new(
-            f"icmp eq ptr {self.field(x, HEAD + 40, 'ptr')}, {self.word(row, 2, 'ptr')}"
+            f"icmp eq ptr {self.field(x, HEAD_BYTES + 40, 'ptr')}, {self.word(row, 2, 'ptr')}"
         )
-        ndim = self.new(f"sext i32 {self.field(x, HEAD + 8, 'i32')} to i64")
+        ndim = self.new(f"sext i32 {self.field(x, HEAD_BYTES + 8, 'i32')} to i64")
         rank = self.new(f"icmp eq i64 {ndim}, {self.word(row, 1)}")
         self.need(self.new(f"and i1 {same}, {rank}"))
-        flags = self.field(x, HEAD + 48, "i32")
+        flags = self.field(x, HEAD_BYTES + 48, "i32")
         wanted = self.new(f"trunc i64 {self.word(row, 5)} to i32")
         direct = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {wanted}')}, {wanted}")
         self.do(f"store ptr {x}, ptr %own")
         self.do(f"br i1 {direct}, label %direct{j}, label %other{j}", f"other{j}:")
         self._other_order(x, row, flags, ndim, j)
         own = self.new("load ptr, ptr %own")
-        self.put(self.word(row, 0), self.field(own, HEAD, "ptr"), "ptr")
-        lengths, first = self.field(x, HEAD + 16, "ptr"), self.word(row, 4)
+        self.put(self.word(row, 0), self.field(own, HEAD_BYTES, "ptr"), "ptr")
+        lengths, first = self.field(x, HEAD_BYTES + 16, "ptr"), self.word(row, 4)
 
         def length(a: str) -> None:
             self.put(self.new(f"add i64 {first}, {a}"), self.word(lengths, a))
@@ -211,15 +211,16 @@ class _Entry:
 
     def _other_order(self, x: str, row: str, flags: str, ndim: str, j: int) -> None:
         """Copy an array in another order. If it is large and in Fortran order, or if its memory
-        will be taken, refuse the call.
+        is donated, refuse the call.
         """
-        taken = self.new(f"and i64 {self.word(row, 5)}, {WRITEABLE}")
-        self.need(self.new(f"icmp eq i64 {taken}, 0"))
-        turned = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {COLUMNS[0]}')}, {COLUMNS[0]}")
+        writeable = self.new(f"and i64 {self.word(row, 5)}, {WRITEABLE_FLAG}")
+        self.need(self.new(f"icmp eq i64 {writeable}, 0"))
+        fortran = FORTRAN_ORDER[0]
+        turned = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {fortran}')}, {fortran}")
         self.do(f"br i1 {turned}, label %turned{j}, label %copy{j}", f"turned{j}:")
         last = self.new(f"sub i64 {ndim}, 1")
-        n, far = [self.word(self.field(x, HEAD + k, "ptr"), last) for k in (16, 24)]
-        self.need(self.new(f"icmp slt i64 {self.new(f'mul i64 {n}, {far}')}, {LARGE}"))
+        n, far = [self.word(self.field(x, HEAD_BYTES + k, "ptr"), last) for k in (16, 24)]
+        self.need(self.new(f"icmp slt i64 {self.new(f'mul i64 {n}, {far}')}, {MIN_ORDERED_BYTES}"))
         self.do(f"br label %copy{j}", f"copy{j}:")
         order = self.new(f"trunc i64 {self.word(row, 6)} to i32")
         copy = self.new(f"call ptr @new_copy(ptr {x}, i32 {order})")
@@ -274,16 +275,16 @@ class _Entry:
         self.do(f"br label %{done}")
 
     def _memory(self) -> None:
-        """Allocate memory for temporaries: on the stack, or a block that is kept between calls."""
+        """Allocate memory for temporaries: on the stack, or in an arena kept between calls."""
         total = self.get(self.head("total"))
         none = self.new(f"icmp eq i64 {total}, 0")
         self.do(f"br i1 {none}, label %have, label %some", "some:")
-        few = self.new(f"icmp ult i64 {total}, {SMALL}")
+        few = self.new(f"icmp ult i64 {total}, {MAX_STACK_BYTES}")
         self.do(f"br i1 {few}, label %little, label %plenty", "little:")
         stack = self.new(f"alloca i8, i64 {total}, align 64")
         self.do(f"store ptr {stack}, ptr %base_at", "br label %have", "plenty:")
-        block = self.place("%table", PLACE["block"])
-        old = self.new(f"atomicrmw xchg ptr {block}, ptr null acquire")
+        kept = self.place("%table", HEADER_INDEX["arena"])
+        old = self.new(f"atomicrmw xchg ptr {kept}, ptr null acquire")
         self.do(f"br i1 {self.new(f'icmp eq ptr {old}, null')}, label %fresh, label %look", "look:")
         enough = self.new(f"icmp uge i64 {self.new(f'load i64, ptr {old}')}, {total}")
         self.do(f"br i1 {enough}, label %reuse, label %drop", "drop:")
@@ -309,10 +310,10 @@ class _Entry:
         start = self.word("%table", self.new(f"add i64 {at}, {k}"))
         row = self.place("%table", start)
         ndim, dtype = self.word(row, 1), self.word(row, 2, "ptr")
-        taken = self.word(row, 3)
-        own = self.new(f"icmp sge i64 {taken}, 0")
-        self.do(f"br i1 {own}, label %taken{j}, label %new{j}", f"taken{j}:")
-        given = self.word("%args", taken, "ptr")
+        donor = self.word(row, 3)
+        own = self.new(f"icmp sge i64 {donor}, 0")
+        self.do(f"br i1 {own}, label %donor{j}, label %new{j}", f"donor{j}:")
+        given = self.word("%args", donor, "ptr")
         self.do(f"call void @Py_IncRef(ptr {given})")
         self._has_result(k, given)
         self.do(f"br label %done{j}", f"new{j}:")
@@ -331,7 +332,7 @@ class _Entry:
         )
         self.need(self.new(f"icmp ne ptr {made}, null"), "too_large")
         self._has_result(k, made)
-        self.put(self.word(row, 0), self.field(made, HEAD, "ptr"), "ptr")
+        self.put(self.word(row, 0), self.field(made, HEAD_BYTES, "ptr"), "ptr")
         self.do(f"br label %done{j}", f"done{j}:")
 
     def _has_result(self, k: str, array: str) -> None:
@@ -340,7 +341,7 @@ class _Entry:
 
     def _run(self) -> None:
         """Run the kernels, until one refuses."""
-        much = self.new(f"icmp ugt i64 {self.get(self.head('work'))}, {MUCH}")
+        much = self.new(f"icmp ugt i64 {self.get(self.head('work'))}, {MIN_UNLOCKED_ELEMENTS}")
         self.do(f"br i1 {much}, label %release, label %kernels", "release:")
         thread = self.new("call ptr @PyEval_SaveThread()")
         self.do(f"store ptr {thread}, ptr %thread", "br label %kernels", "kernels:")
@@ -374,27 +375,29 @@ class _Entry:
         """Check for signals now and then in a long loop, so that it can be interrupted."""
         count = self.new(f"add i64 {self.new('load i64, ptr %n_back')}, 1")
         self.do(f"store i64 {count}, ptr %n_back")
-        due = self.new(f"icmp eq i64 {self.new(f'and i64 {count}, {OFTEN - 1}')}, 0")
+        due = self.new(
+            f"icmp eq i64 {self.new(f'and i64 {count}, {STEPS_PER_SIGNAL_CHECK - 1}')}, 0"
+        )
         self.do(f"br i1 {due}, label %due, label %next", "due:")
         self.do(f"br i1 {much}, label %take, label %ask", "take:")
         self.do(f"call void @PyEval_RestoreThread(ptr {self.new('load ptr, ptr %thread')})")
         self.do("br label %ask", "ask:")
-        told = self.new("call i32 @PyErr_CheckSignals()")
-        self.need(self.new(f"icmp eq i32 {told}, 0"), "failed")
+        status = self.new("call i32 @PyErr_CheckSignals()")
+        self.need(self.new(f"icmp eq i32 {status}, 0"), "failed")
         self.do(f"br i1 {much}, label %give, label %next", "give:")
         thread = self.new("call ptr @PyEval_SaveThread()")
         self.do(f"store ptr {thread}, ptr %thread", "br label %next")
 
     def _end(self) -> None:
         self.do(f"switch i64 {self.head('packing')}, label %list "
-                f"[i64 {SINGLE}, label %single i64 {TUPLE}, label %tuple]")  # fmt: skip
+                f"[i64 {PACK_SINGLE}, label %single i64 {PACK_TUPLE}, label %tuple]")  # fmt: skip
         self.do("single:")
         self.do(f"ret ptr {self.word('%results', 0, 'ptr')}")
         for name, function in (("tuple", "PyTuple_New"), ("list", "PyList_New")):
             self.do(f"{name}:")
             found = self.new(f"call ptr @{function}(i64 {self.head('results')})")
             self.need(self.new(f"icmp ne ptr {found}, null"), "failed")
-            items = self.byte(found, HEAD + 8)
+            items = self.byte(found, HEAD_BYTES + 8)
             if name == "list":
                 items = self.new(f"load ptr, ptr {items}")
 
@@ -421,7 +424,7 @@ class _Entry:
         body = "\n".join(["entry:", *rooms, *self.counters, *self.lines])
         return (
             f"define ptr @enter(ptr %self, ptr %args, i64 %n, ptr %names) #0 {{\n{body}\n}}\n"
-            + _HELPERS.format(block=PLACE["block"])
+            + _HELPERS.format(arena=HEADER_INDEX["arena"])
         )
 
 
@@ -447,23 +450,23 @@ end:
 define internal void @let_go(ptr %table, ptr %arena, ptr %copies, ptr %n_copies) {{
 entry:
   call void @drop(ptr %copies, ptr %n_copies)
-  %block = load ptr, ptr %arena
-  %none = icmp eq ptr %block, null
+  %memory = load ptr, ptr %arena
+  %none = icmp eq ptr %memory, null
   br i1 %none, label %end, label %back
 back:
   store ptr null, ptr %arena
-  %place = getelementptr i64, ptr %table, i64 {block}
-  %old = atomicrmw xchg ptr %place, ptr %block release
+  %place = getelementptr i64, ptr %table, i64 {arena}
+  %old = atomicrmw xchg ptr %place, ptr %memory release
   call void @free(ptr %old)
   br label %end
 end:
   ret void
 }}
-define void @free_block(ptr %capsule) #0 {{
+define void @free_arena(ptr %capsule) #0 {{
 entry:
   %place = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr null)
-  %block = load ptr, ptr %place
-  call void @free(ptr %block)
+  %memory = load ptr, ptr %place
+  call void @free(ptr %memory)
   ret void
 }}
 """
@@ -479,9 +482,9 @@ def _entry() -> dict[str, int]:
     """Return the addresses of the entry, and of the destructor of kept memory."""
     library = library_of(host())
     text = entry_text()
-    declared = tuple([line for line in DECLARED.splitlines() if line])
+    declared = tuple([line for line in DECLARATIONS.splitlines() if line])
     enter = Unit(text, declared, (), tuple(_api().items()))
-    library.add({"enter": enter, "free_block": Unit("", (), ())})  # (its text is in `enter`)
+    library.add({"enter": enter, "free_arena": Unit("", (), ())})  # (its text is in `enter`)
     return library.addresses
 
 
@@ -509,7 +512,7 @@ def _kept_memory(table: Any) -> Any:
     """
     make: Any = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
-    return make(table.ctypes.data + 8 * PLACE["block"], None, _entry()["free_block"])
+    return make(table.ctypes.data + 8 * HEADER_INDEX["arena"], None, _entry()["free_arena"])
 
 
 def builtin(table: Any, slow: Any, *alive: Any) -> Any:

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE
+from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE_FUNCTIONS
 from rewrite_engine.link.native.own_code import dtype_of_code, missing_compiler, write_call
-from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE, SORT, UNSIGNED, Assembler
+from rewrite_engine.link.native.text import DTYPES, KINDS, NUMBER_CLASS, SIZE, UNSIGNED, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
 from rewrite_engine.scalar import special
 from rewrite_engine.scalar.composite import Composite
@@ -24,11 +24,13 @@ from rewrite_engine.scalar.op import Cast, ScalarOp
 
 Write = Callable[[Assembler, str, Sequence[str]], str]  # (text, kind, operands)
 
-_FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "true_div": "fdiv"}
-_WHOLE = {"add": "add", "sub": "sub", "mul": "mul"}
-_BITS = {"and_": "and", "or_": "or", "xor": "xor"}
-_TESTS = {"eq": ("oeq", "eq"), "neq": ("une", "ne"), "lt": ("olt", "slt"), "le": ("ole", "sle"),
-          "gt": ("ogt", "sgt"), "ge": ("oge", "sge")}  # fmt: skip
+_FLOAT_INSTRUCTIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "true_div": "fdiv"}
+_INTEGER_INSTRUCTIONS = {"add": "add", "sub": "sub", "mul": "mul"}
+_BIT_INSTRUCTIONS = {"and_": "and", "or_": "or", "xor": "xor"}
+_COMPARISONS = {
+    "eq": ("oeq", "eq"), "neq": ("une", "ne"), "lt": ("olt", "slt"), "le": ("ole", "sle"),
+    "gt": ("ogt", "sgt"), "ge": ("oge", "sge"),
+}  # fmt: skip
 _INTRINSICS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
                "round": "rint", "fmax": "maxnum", "fmin": "minnum"}  # fmt: skip
 
@@ -37,7 +39,12 @@ def _arithmetic(name: str) -> Write:
     def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
         if kind == "b":  # of truth values: or, and
             return t.bin("or" if name == "add" else "and", xs[0], xs[1], kind)
-        return t.bin((_FLOAT if SORT[kind] == "d" else _WHOLE)[name], xs[0], xs[1], kind)
+        return t.bin(
+            (_FLOAT_INSTRUCTIONS if NUMBER_CLASS[kind] == "d" else _INTEGER_INSTRUCTIONS)[name],
+            xs[0],
+            xs[1],
+            kind,
+        )
 
     return write
 
@@ -48,15 +55,15 @@ def _test(name: str) -> Write:
 
 def test_of(name: str, kind: str) -> str:
     """Return LLVM's name of a comparison (`lt`, `eq`) for a kind of numbers."""
-    on_floats, on_integers = _TESTS[name]
-    if SORT[kind] == "d":
+    on_floats, on_integers = _COMPARISONS[name]
+    if NUMBER_CLASS[kind] == "d":
         return on_floats
     return on_integers.replace("s", "u") if kind == "b" or kind in UNSIGNED else on_integers
 
 
 def _extremum(name: str, above: str) -> Write:
     def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-        if SORT[kind] == "d":
+        if NUMBER_CLASS[kind] == "d":
             return t.intrinsic(name, *xs, kind=kind)
         if kind == "b":
             return t.bin("or" if name == "maximum" else "and", xs[0], xs[1], kind)
@@ -66,7 +73,7 @@ def _extremum(name: str, above: str) -> Write:
 
 
 def _bits(name: str) -> Write:
-    return lambda t, kind, xs: t.bin(_BITS[name], xs[0], xs[1], kind)
+    return lambda t, kind, xs: t.bin(_BIT_INSTRUCTIONS[name], xs[0], xs[1], kind)
 
 
 def _invert(t: Assembler, kind: str, xs: Sequence[str]) -> str:
@@ -74,13 +81,13 @@ def _invert(t: Assembler, kind: str, xs: Sequence[str]) -> str:
 
 
 def _neg(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    if SORT[kind] == "d":
+    if NUMBER_CLASS[kind] == "d":
         return t.new(f"fneg {t.type(kind)} {xs[0]}")
     return t.bin("sub", t.constant(0, kind), xs[0], kind)
 
 
 def _abs(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    if SORT[kind] == "d":
+    if NUMBER_CLASS[kind] == "d":
         return t.intrinsic("fabs", xs[0], kind=kind)
     if kind == "b" or kind in UNSIGNED:
         return xs[0]
@@ -98,7 +105,7 @@ def _sign(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     if kind not in UNSIGNED:
         found = t.select(_test("lt")(t, kind, (x, zero)), t.constant(-1, kind), zero, kind)
     found = t.select(_test("gt")(t, kind, (x, zero)), t.constant(1, kind), found, kind)
-    if SORT[kind] == "i":
+    if NUMBER_CLASS[kind] == "i":
         return found
     return t.select(t.compare("uno", x, x, kind), x, found, kind)
 
@@ -125,7 +132,7 @@ def _sign_bit(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.compare("slt", t.cast("bitcast", xs[0], kind, whole), t.constant(0, whole), whole)
 
 
-def _divided(t: Assembler, kind: str, xs: Sequence[str]) -> tuple[str, str, str]:
+def _divide(t: Assembler, kind: str, xs: Sequence[str]) -> tuple[str, str, str]:
     """(quotient, remainder, where there is none) of integers, rounded towards negative infinity.
     The processor traps on divisors of 0, and on the least number over -1.
     """
@@ -145,12 +152,12 @@ def _divided(t: Assembler, kind: str, xs: Sequence[str]) -> tuple[str, str, str]
 
 
 def _floor_div(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    found, _, none = _divided(t, kind, xs)
+    found, _, none = _divide(t, kind, xs)
     return t.select(none, t.constant(0, kind), found, kind)
 
 
 def _mod(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    _, found, none = _divided(t, kind, xs)
+    _, found, none = _divide(t, kind, xs)
     return t.select(none, t.constant(0, kind), found, kind)
 
 
@@ -201,17 +208,18 @@ def _in_double(do: Write) -> Write:
 
 def _unit(name: str) -> Write:
     double = _in_double(lambda t, kind, xs: t.unit(name, *xs))
-    if name not in SINGLE:
+    if name not in SINGLE_FUNCTIONS:
         return double
     return lambda t, kind, xs: t.unit(name, *xs, kind=kind)
 
 
 WRITERS: dict[str, tuple[str, Write]] = {
-    # by name: the sorts of numbers on which it is written, and how
-    **{name: ("dib" if name != "sub" else "di", _arithmetic(name)) for name in _WHOLE},
+    # by name: the classes of numbers on which it is written, and how
+    "add": ("dib", _arithmetic("add")), "mul": ("dib", _arithmetic("mul")),
+    "sub": ("di", _arithmetic("sub")),
     "true_div": ("d", _arithmetic("true_div")),
-    **{name: ("dib", _test(name)) for name in _TESTS},
-    **{name: ("ib", _bits(name)) for name in _BITS},
+    **{name: ("dib", _test(name)) for name in _COMPARISONS},
+    **{name: ("ib", _bits(name)) for name in _BIT_INSTRUCTIONS},
     **{name: ("d", _intrinsic(called)) for name, called in _INTRINSICS.items()},
     **{name: ("d", _unit(name)) for name in FUNCTIONS},
     "maximum": ("dib", _extremum("maximum", "ge")),
@@ -223,13 +231,13 @@ WRITERS: dict[str, tuple[str, Write]] = {
     "logdiffexp": ("d", _in_double(_logdiffexp)), "logerfc": ("d", _in_double(_logerfc)),
 }  # fmt: skip
 #: those that take the kind of their operands together, whatever the result is
-_OF_FLOATS = ("isnan", "isinf", "isfinite", "signbit")
-_ANY_RESULT = frozenset({*_TESTS, *_OF_FLOATS})
+_FLOAT_TESTS = ("isnan", "isinf", "isfinite", "signbit")
+_BY_OPERANDS = frozenset({*_COMPARISONS, *_FLOAT_TESTS})
 #: those of two operands that are written for any number of them, from left to right
-_FOLDS = frozenset({"add", "mul", "maximum", "minimum", "and_", "or_", "xor", "logaddexp"})
-_HEAVY = frozenset({*FUNCTIONS, "log1mexp", "logdiffexp", "logerfc"})  # they call functions
-_OF_DTYPE = ("nextafter",)  # in float64 they are not the same
-WITHOUT_CODE = ("switch", "second", "identity")  # written by whoever knows the operands
+_FOLDED_OPS = frozenset({"add", "mul", "maximum", "minimum", "and_", "or_", "xor", "logaddexp"})
+_CALLING_OPS = frozenset({*FUNCTIONS, "log1mexp", "logdiffexp", "logerfc"})  # they call functions
+_EXACT_DTYPE_OPS = ("nextafter",)  # in float64 they are not the same
+SPECIAL_OPS = ("switch", "second", "identity")  # written by whoever knows the operands
 
 
 def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
@@ -238,39 +246,40 @@ def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
     """
     if result not in KINDS or not set(dtypes) <= KINDS.keys() or isinstance(op, Composite):
         return None
-    if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
+    if isinstance(op, Cast) or (op.listed and op.name in SPECIAL_OPS):
         return KINDS[result]
     if not op.listed:
         return _loop_kind(op, dtypes, result)
     kind = KINDS[result]
-    if op.name in _ANY_RESULT:
+    if op.name in _BY_OPERANDS:
         common = np.result_type(*dtypes).name
         if common not in KINDS:
             return None
         kind = KINDS[common]
-        if op.name in _OF_FLOATS and SORT[kind] != "d":
+        if op.name in _FLOAT_TESTS and NUMBER_CLASS[kind] != "d":
             return None
-        if SORT[kind] == "d" and not {"int64", "uint64"}.isdisjoint(dtypes):
+        if NUMBER_CLASS[kind] == "d" and not {"int64", "uint64"}.isdisjoint(dtypes):
             return None  # integers that are no float64 would be compared otherwise
-    sorts, _ = WRITERS.get(op.name, ("", None))
+    classes, _ = WRITERS.get(op.name, ("", None))
     if op.name == "round" and len({*dtypes, result}) > 1:
         return None
-    return kind if SORT[kind] in sorts else _loop_kind(op, dtypes, result)
+    return kind if NUMBER_CLASS[kind] in classes else _loop_kind(op, dtypes, result)
 
 
-def is_heavy(op: ScalarOp, kind: str) -> bool:
+def calls_function(op: ScalarOp, kind: str) -> bool:
     """Return whether an op calls a function."""
-    if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
+    if isinstance(op, Cast) or (op.listed and op.name in SPECIAL_OPS):
         return False
-    sorts, _ = WRITERS.get(op.name, ("", None))
-    return not op.listed or op.name in _HEAVY or SORT[kind] not in sorts
+    classes, _ = WRITERS.get(op.name, ("", None))
+    return not op.listed or op.name in _CALLING_OPS or NUMBER_CLASS[kind] not in classes
 
 
 def is_own(op: ScalarOp, dtype: str, result: str) -> bool:
     """Return whether an op has instructions of its own for a dtype, not a call of an inner loop."""
     kind = kind_of(op, [dtype] * (op.nin or 2), result)
     return (
-        op.name in WITHOUT_CODE or SORT.get(str(kind), "?") in WRITERS.get(op.name, ("", None))[0]
+        op.name in SPECIAL_OPS
+        or NUMBER_CLASS.get(str(kind), "?") in WRITERS.get(op.name, ("", None))[0]
     )
 
 
@@ -283,9 +292,11 @@ def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
         return None
     if dtype_of_code(op, result) is not None:
         return None if missing_compiler(op) else KINDS[result]
-    if op.compute is not None or op.ufunc is None or SORT[KINDS[result]] != "d":
+    if op.compute is not None or op.ufunc is None or NUMBER_CLASS[KINDS[result]] != "d":
         return None
-    if (op.nin is None and op.name not in _FOLDS) or (op.name in _OF_DTYPE and result != "float64"):
+    if (op.nin is None and op.name not in _FOLDED_OPS) or (
+        op.name in _EXACT_DTYPE_OPS and result != "float64"
+    ):
         return None
     return KINDS[result] if unit_of_ufunc(op.ufunc) is not None else None
 
@@ -294,7 +305,7 @@ def convert(t: Assembler, x: str, kind: str, to: str) -> str:
     """Convert a value to another kind, as NumPy's `astype` does."""
     if kind == to:
         return x
-    have, want = SORT[kind], SORT[to]
+    have, want = NUMBER_CLASS[kind], NUMBER_CLASS[to]
     if want == "b":
         return t.compare("une" if have == "d" else "ne", x, t.constant(0, kind), kind)
     if have == want == "d":
@@ -317,15 +328,15 @@ def _whole(t: Assembler, x: str, kind: str, to: str) -> str:
     """
     if to == "u64":
         half = t.constant(2.0**63, kind)
-        high = _truncated(t, t.bin("fsub", x, half, kind), kind, "i")
+        high = _truncate(t, t.bin("fsub", x, half, kind), kind, "i")
         high = t.bin("xor", high, t.constant(-(2**63), "i"), "i")
-        return t.select(t.compare("oge", x, half, kind), high, _truncated(t, x, kind, "i"), "i")
+        return t.select(t.compare("oge", x, half, kind), high, _truncate(t, x, kind, "i"), "i")
     wide = "i" if to in ("i", "u32") else "i32"
-    found = _truncated(t, x, kind, wide)
+    found = _truncate(t, x, kind, wide)
     return found if SIZE[to] == SIZE[wide] else t.cast("trunc", found, wide, to)
 
 
-def _truncated(t: Assembler, x: str, kind: str, to: str) -> str:
+def _truncate(t: Assembler, x: str, kind: str, to: str) -> str:
     """A float as an int32 or int64, which is the smallest where it has no place. (LLVM says nothing
     of such a float, so it never sees one.)
     """
@@ -337,7 +348,7 @@ def _truncated(t: Assembler, x: str, kind: str, to: str) -> str:
 def write(op: Any, t: Assembler, kind: str, xs: Sequence[str]) -> str:
     """Write an op on values of its kind (see `kind_of`)."""
     own = dtype_of_code(op, DTYPES[kind])
-    if op.listed and op.name in WRITERS and SORT[kind] in WRITERS[op.name][0]:
+    if op.listed and op.name in WRITERS and NUMBER_CLASS[kind] in WRITERS[op.name][0]:
         do: Write = WRITERS[op.name][1]
     elif own is not None:
         call: Write = partial(write_call, op)

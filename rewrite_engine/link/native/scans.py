@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable, copied
-from rewrite_engine.link.native.inline import inlined
+from rewrite_engine.link.native.inline import inline_graphs
 from rewrite_engine.link.native.lower import expanded, lower, native, why_not
 from rewrite_engine.link.native.region import NotNative, RegionPlan, look
 from rewrite_engine.link.native.scalars import convert
@@ -26,7 +26,7 @@ from rewrite_engine.link.native.values import (
     without_ones,
 )
 from rewrite_engine.link.native.views import length_of
-from rewrite_engine.link.native.walk import in_memory, nested, step
+from rewrite_engine.link.native.walk import in_memory, step, write_loops
 from rewrite_engine.link.plan import ByClass, schedule
 from rewrite_engine.link.plan.expand import expand
 from rewrite_engine.loops.op import Scan
@@ -40,7 +40,7 @@ def _(op: Scan, node: Apply) -> str | None:
         return "a loop with its own mode"
     if not op.inner_outputs:
         return "a loop that computes nothing"
-    for inner in inlined(expand(schedule(op.fgraph))):
+    for inner in inline_graphs(expand(schedule(op.fgraph))):
         why = "overwrites" if inner.op.destroy_map else why_not(inner)
         if isinstance(inner.op, Scan) and inner.op.until and inner.op.results:
             why = "the number of its results depends on its condition"
@@ -55,12 +55,12 @@ class WithRoom(Scan):
     """
 
 
-MOST = 1 << 22  # numbers that there may be room for
+MAX_ROOM_ELEMENTS = 1 << 22  # numbers that there may be room for
 
 
 @expanded.register(Scan)
 def _(op: Scan, node: Apply) -> list[Apply]:
-    """A loop that ends when a condition holds: with room for all steps, then cut."""
+    """Give a loop that may end early room for all steps, and cut its results."""
     if not op.until or not op.results or isinstance(op, WithRoom):
         return [node]
     own = WithRoom(op.inner_inputs, op.inner_outputs, op.sequences, op.carried, True, op.truncate,
@@ -92,7 +92,7 @@ def inside(op: Scan) -> LoopStep:
     """Return copies of the nodes of a step."""
     known = {v: v.type.make_variable(v.name) for v in op.inner_inputs}
     nodes = list[Apply]()
-    for node in inlined(expand(schedule(op.fgraph))):
+    for node in inline_graphs(expand(schedule(op.fgraph))):
         copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
         known.update(zip(node.outputs, copy.outputs, strict=True))
         nodes.append(copy)
@@ -103,7 +103,7 @@ def inside(op: Scan) -> LoopStep:
 
 @look.register(Scan)
 def _(op: Scan, node: Apply, plan: RegionPlan) -> None:
-    """Also of the nodes of its step."""
+    """Note the axes of a loop, and those of the nodes of its step."""
     own, dims = inside(op), plan.dims
     plan.inside[node] = own
     slices, kept, same = op.parts(own.inputs)
@@ -133,7 +133,7 @@ def _(op: Scan, node: Apply, plan: RegionPlan) -> None:
 
 
 class _Loop:
-    """Adds the statements of one loop."""
+    """Lowering of one loop."""
 
     def __init__(self, op: Any, node: Apply, plan: RegionPlan, own: LoopStep, count: int) -> None:
         self.op, self.node, self.plan, self.own, self.count = op, node, plan, own, count
@@ -176,7 +176,7 @@ class _Loop:
         self._results(end.at)
 
     def _sequence(self, x: Any) -> View:
-        """A sequence, which is long enough."""
+        """Return a sequence, after a check that it is long enough."""
         plan, view = self.plan, in_memory(self.plan, x)
         n = plan.word_of(plan.shape(x)[0])
         if n != self.count:
@@ -185,14 +185,14 @@ class _Loop:
         return view
 
     def _cell(self, v: Any, x: Any) -> View:
-        """Memory for what is carried on. What no step reads may have any shape."""
+        """Return memory for recurrent values. Those that no step reads may have any shape."""
         plan, kind = self.plan, KINDS[x.type.dtype]
         if v in self.own.read:
             return plan.copy(plan.get(x), plan.shape(x), kind)
         return plan.call((), kind, (), lambda t, value: None)
 
     def _cursor(self, v: Any, x: View, at: int) -> NativeValue:
-        """The element of a sequence that a step sees."""
+        """Return the element of a sequence that a step sees."""
         shape = self.plan.shape(v)
         value = NativeValue(x.value.kind, without_ones(shape), at)
         value.word = self.plan.new_word()
@@ -200,13 +200,13 @@ class _Loop:
         return value
 
     def _begin(self, t: Any, value: NativeValue) -> None:
-        """In front of the first step."""
+        """Emit what runs before the first step."""
         t.put(self.now, "0")
         for cursor, x in zip(self.cursors, self.sequences, strict=True):
             t.put(cursor.word, t.address(x.value, x.offset), "ptr")
 
     def _end(self) -> NativeValue:
-        """Behind each step."""
+        """Emit what runs after each step."""
         plan, own = self.plan, self.own
         n = len(self.cells)
         outputs = own.outputs[:-1] if self.done else own.outputs
@@ -227,7 +227,7 @@ class _Loop:
             trace.shape = without_ones((steps, *shape))
             if self.done:
                 room = plan.word_of(times(steps, *shape))
-                plan.require("less", room, plan.constant_word(MOST))
+                plan.require("less", room, plan.constant_word(MAX_ROOM_ELEMENTS))
         places = [view_of(v, (steps, *s)) for v, s in zip(self.traces, shapes[n:], strict=True)]
 
         def write(t: Any, value: NativeValue) -> None:
@@ -244,7 +244,7 @@ class _Loop:
         return plan.call((), "b", reads, write, changes=self.changed).value
 
     def _go_on(self, t: Any, now: str, last: Sequence[View]) -> None:
-        """To the next step, if there is one. last: whether this was the last one."""
+        """Continue with the next step, if there is one. last: whether this was the last one."""
         more = t.new(f"add i64 {now}, 1")
         t.put(self.now, more)
         for cursor, x in zip(self.cursors, self.sequences, strict=True):
@@ -277,7 +277,7 @@ class _Loop:
 
 
 def _same(plan: RegionPlan, a: Sequence[Length], b: Sequence[Length]) -> None:
-    """Refuse calls where what a step leaves has another shape than what it was given."""
+    """Refuse calls in which a recurrent value changes its shape."""
     for m, n in zip(a, b, strict=True):
         if m != n and not m[1] and not n[1]:
             raise NotNative("a carried value changes its shape")
@@ -294,5 +294,5 @@ def _move(t: Any, x: View, at: str, steps: Sequence[Any], shape: Sequence[Length
         t.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {at}, ptr {source}, i64 {size}, i1 false)")
         return
     target = View(x.value, tuple(steps))
-    nested(t, shape, [x, target], [x.steps, steps], [source, at],
+    write_loops(t, shape, [x, target], [x.steps, steps], [source, at],
            lambda p: t.store_one(t.load_one(p[0], kind), p[1], kind))  # fmt: skip

@@ -20,28 +20,37 @@ KINDS = {
 }  # fmt: skip
 DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
 SIZE = {kind: np.dtype(dtype).itemsize for dtype, kind in KINDS.items()}
-SORT = {kind: {"f": "d", "b": "b"}.get(np.dtype(dtype).kind, "i") for dtype, kind in KINDS.items()}
+NUMBER_CLASS = {
+    kind: {"f": "d", "b": "b"}.get(np.dtype(dtype).kind, "i") for dtype, kind in KINDS.items()
+}
 UNSIGNED = frozenset({kind for dtype, kind in KINDS.items() if np.dtype(dtype).kind == "u"})
-NUMBER = {kind: f"i{8 * n}" for kind, n in SIZE.items()} | {"d": "double", "f": "float", "b": "i1"}
-MEMORY = NUMBER | {"b": "i8"}
+LLVM_TYPE = {kind: f"i{8 * n}" for kind, n in SIZE.items()} | {
+    "d": "double",
+    "f": "float",
+    "b": "i1",
+}
+LLVM_MEMORY_TYPE = LLVM_TYPE | {"b": "i8"}
 #: how intrinsics name the type of a number
-SHORT = {kind: f"{'f' if SORT[kind] == 'd' else 'i'}{8 * n}" for kind, n in SIZE.items()}
+LLVM_SUFFIX = {
+    kind: f"{'f' if NUMBER_CLASS[kind] == 'd' else 'i'}{8 * n}" for kind, n in SIZE.items()
+}
 
 
 def literal(value: float, kind: str) -> str:
     """Return a number as a literal; floats by their bits."""
     if kind == "f":
         value = float(np.float32(value))
-    if SORT[kind] == "d":
+    if NUMBER_CLASS[kind] == "d":
         return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     return str(int(value))
 
 
 class Assembler:
-    """Lines of a function, in blocks with labels.
+    """Lines of a function, in basic blocks with labels.
 
-    declared: declarations of called functions. units: names of called library functions. block: the
-    label of the current block. active: the mask of the lanes that count; None if all do.
+    declared: declarations of called functions. units: names of called library functions.
+    current_label: of the basic block that is written. active: the mask of the lanes that count;
+    None if all do.
     """
 
     def __init__(self, width: int = 1, fma: bool = False) -> None:
@@ -50,7 +59,7 @@ class Assembler:
         self.count = 0
         self.declared: dict[str, None] = {}
         self.units: dict[str, None] = {}
-        self.block = "entry"
+        self.current_label = "entry"
         self.active: str | None = None
 
     # --- lines ----------------------------------------------------------------------------------
@@ -67,14 +76,14 @@ class Assembler:
         self.lines.append("  " + text)
 
     def label(self) -> str:
-        """Return a new name for a block."""
+        """Return a new label."""
         self.count += 1
         return f"b{self.count}"
 
     def start(self, label: str) -> None:
-        """Begin the block of a label."""
+        """Begin the basic block of a label."""
         self.lines.append(f"{label}:")
-        self.block = label
+        self.current_label = label
 
     def declare(self, text: str) -> None:
         """Declare a name that is defined elsewhere."""
@@ -84,7 +93,7 @@ class Assembler:
 
     def type(self, kind: str) -> str:
         """Return the type of values of a kind."""
-        return self.vector(NUMBER[kind])
+        return self.vector(LLVM_TYPE[kind])
 
     def vector(self, text: str) -> str:
         """Return the type of a register of numbers."""
@@ -92,7 +101,7 @@ class Assembler:
 
     def suffix(self, kind: str) -> str:
         """Return the suffix of intrinsics for a kind."""
-        return SHORT[kind] if self.width == 1 else f"v{self.width}{SHORT[kind]}"
+        return LLVM_SUFFIX[kind] if self.width == 1 else f"v{self.width}{LLVM_SUFFIX[kind]}"
 
     def constant(self, value: float, kind: str = "d") -> str:
         """Return a constant in all lanes."""
@@ -103,9 +112,9 @@ class Assembler:
         if self.width == 1:
             return x
         if not x.startswith("%"):
-            return f"splat ({NUMBER[kind]} {x})"
+            return f"splat ({LLVM_TYPE[kind]} {x})"
         type_ = self.type(kind)
-        first = self.new(f"insertelement {type_} poison, {NUMBER[kind]} {x}, i64 0")
+        first = self.new(f"insertelement {type_} poison, {LLVM_TYPE[kind]} {x}, i64 0")
         zeros = f"<{self.width} x i32> zeroinitializer"
         return self.new(f"shufflevector {type_} {first}, {type_} poison, {zeros}")
 
@@ -153,7 +162,7 @@ class Assembler:
 
     def compare(self, test: str, a: str, b: str, kind: str = "d") -> str:
         """Write a comparison of floats or integers, by LLVM's name (`olt`, `slt`)."""
-        op = "fcmp" if SORT[kind] == "d" else "icmp"
+        op = "fcmp" if NUMBER_CLASS[kind] == "d" else "icmp"
         return self.new(f"{op} {test} {self.type(kind)} {a}, {b}")
 
     def select(self, mask: str, a: str, b: str, kind: str = "d") -> str:
@@ -171,28 +180,28 @@ class Assembler:
         """Return the address of an element."""
         if index == "0":
             return pointer
-        return self.new(f"getelementptr {MEMORY[kind]}, ptr {pointer}, i64 {index}")
+        return self.new(f"getelementptr {LLVM_MEMORY_TYPE[kind]}, ptr {pointer}, i64 {index}")
 
     def load_one(self, pointer: str, kind: str) -> str:
         """Load the number at an address."""
-        x = self.new(f"load {MEMORY[kind]}, ptr {pointer}")
+        x = self.new(f"load {LLVM_MEMORY_TYPE[kind]}, ptr {pointer}")
         return self.new(f"icmp ne i8 {x}, 0") if kind == "b" else x
 
     def store_one(self, x: str, pointer: str, kind: str) -> None:
         """Store a number at an address."""
         if kind == "b":
             x = self.new(f"zext i1 {x} to i8")
-        self.do(f"store {MEMORY[kind]} {x}, ptr {pointer}")
+        self.do(f"store {LLVM_MEMORY_TYPE[kind]} {x}, ptr {pointer}")
 
     def load(self, pointer: str, kind: str, mask: str | None = None) -> str:
         """Load consecutive numbers; masked-out lanes are 0."""
         if self.width == 1:
             return self.load_one(pointer, kind)
-        type_ = self.vector(MEMORY[kind])
+        type_ = self.vector(LLVM_MEMORY_TYPE[kind])
         if mask is None:
             x = self.new(f"load {type_}, ptr {pointer}, align {SIZE[kind]}")
         else:
-            name = f"llvm.masked.load.v{self.width}{SHORT[kind]}.p0"
+            name = f"llvm.masked.load.v{self.width}{LLVM_SUFFIX[kind]}.p0"
             masks = self.type("b")
             self.declare(f"{type_} @{name}(ptr, i32, {masks}, {type_})")
             x = self.new(
@@ -205,12 +214,12 @@ class Assembler:
         """Store numbers at consecutive addresses, where the mask holds."""
         if self.width == 1:
             return self.store_one(x, pointer, kind)
-        type_ = self.vector(MEMORY[kind])
+        type_ = self.vector(LLVM_MEMORY_TYPE[kind])
         if kind == "b":
             x = self.new(f"zext {self.type('b')} {x} to {type_}")
         if mask is None:
             return self.do(f"store {type_} {x}, ptr {pointer}, align {SIZE[kind]}")
-        name = f"llvm.masked.store.v{self.width}{SHORT[kind]}.p0"
+        name = f"llvm.masked.store.v{self.width}{LLVM_SUFFIX[kind]}.p0"
         masks = self.type("b")
         self.declare(f"void @{name}({type_}, ptr, i32, {masks})")
         given = f"{type_} {x}, ptr {pointer}, i32 {SIZE[kind]}, {masks} {mask}"
@@ -221,10 +230,10 @@ class Assembler:
         if self.width == 1:
             at = self.new(f"mul i64 {index}, {step}")
             return self.load_one(self.at(pointer, at, kind), kind)
-        pointers, type_ = f"<{self.width} x ptr>", self.vector(MEMORY[kind])
+        pointers, type_ = f"<{self.width} x ptr>", self.vector(LLVM_MEMORY_TYPE[kind])
         at = self._places(pointer, step, index, kind)
         masks = self.type("b")
-        name = f"llvm.masked.gather.v{self.width}{SHORT[kind]}.v{self.width}p0"
+        name = f"llvm.masked.gather.v{self.width}{LLVM_SUFFIX[kind]}.v{self.width}p0"
         self.declare(f"{type_} @{name}({pointers}, i32, {masks}, {type_})")
         mask = mask or self.constant(1, "b")
         x = self.new(
@@ -238,11 +247,11 @@ class Assembler:
         if self.width == 1:
             at = self.new(f"mul i64 {index}, {step}")
             return self.store_one(x, self.at(pointer, at, kind), kind)
-        at, type_ = self._places(pointer, step, index, kind), self.vector(MEMORY[kind])
+        at, type_ = self._places(pointer, step, index, kind), self.vector(LLVM_MEMORY_TYPE[kind])
         if kind == "b":
             x = self.new(f"zext {self.type('b')} {x} to {type_}")
         masks, pointers = self.type("b"), f"<{self.width} x ptr>"
-        name = f"llvm.masked.scatter.v{self.width}{SHORT[kind]}.v{self.width}p0"
+        name = f"llvm.masked.scatter.v{self.width}{LLVM_SUFFIX[kind]}.v{self.width}p0"
         self.declare(f"void @{name}({type_}, {pointers}, i32, {masks})")
         given = f"{type_} {x}, {pointers} {at}, i32 {SIZE[kind]}"
         return self.do(f"call void @{name}({given}, {masks} {mask or self.constant(1, 'b')})")
@@ -253,7 +262,7 @@ class Assembler:
         places = self.bin("add", self.spread(index, "i"), self.lanes(), "i")
         places = self.bin("mul", places, steps, "i")
         return self.new(
-            f"getelementptr {MEMORY[kind]}, ptr {pointer}, <{self.width} x i64> {places}"
+            f"getelementptr {LLVM_MEMORY_TYPE[kind]}, ptr {pointer}, <{self.width} x i64> {places}"
         )
 
     def lanes(self) -> str:
@@ -278,7 +287,7 @@ class Assembler:
         """Write `for i in range(start, end, step)`, for end >= 0. kept: (type, first value) of
         carried values; `body(i, values)` returns the next values. Return the last ones.
         """
-        before, inside, behind = self.block, self.label(), self.label()
+        before, inside, behind = self.current_label, self.label(), self.label()
         some = self.new(f"icmp slt i64 {start}, {end}")
         self.do(f"br i1 {some}, label %{inside}, label %{behind}")
         self.start(inside)
@@ -292,7 +301,7 @@ class Assembler:
         found = body(i, values)
         self.lines.append(f"  {more} = add i64 {i}, {step}")
         again = self.new(f"icmp slt i64 {more}, {end}")
-        last = self.block
+        last = self.current_label
         self.do(f"br i1 {again}, label %{inside}, label %{behind}")
         phis = [f"  {i} = phi i64 [{start}, %{before}], [{more}, %{last}]"]
         for value, (type_, first), then in zip(values, kept, found, strict=True):

@@ -19,16 +19,16 @@ import numpy as np
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.native.library import Kernel
-from rewrite_engine.link.native.runtime import SMALL, library_of
+from rewrite_engine.link.native.runtime import MAX_STACK_BYTES, library_of
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.units import CLOCK
+from rewrite_engine.link.native.units import CLOCK_UNIT
 from rewrite_engine.link.native.values import Group, NativeCall
 from rewrite_engine.link.ticks import Ticks, counting, overhead
 
 MAX_NAMES = 6  # ops in the name of a kernel
 TICK_WORDS = 6  # of the table, for one reading of the clock
-READINGS = 200  # of the clock, to find their cost
-MONOTONIC = 1  # CLOCK_MONOTONIC of Linux, which `time.perf_counter` reads, too
+CLOCK_READINGS = 200  # of the clock, to find their cost
+CLOCK_MONOTONIC = 1  # CLOCK_MONOTONIC of Linux, which `time.perf_counter` reads, too
 
 
 def names_of(nodes: Sequence[Apply]) -> str:
@@ -64,12 +64,12 @@ class Kernels:
     @property
     def kept_bytes(self) -> int:
         """Return the bytes of temporaries that are kept between calls: the most so far."""
-        return self._bytes if self._bytes >= SMALL else 0
+        return self._bytes if self._bytes >= MAX_STACK_BYTES else 0
 
     @property
     def stack_bytes(self) -> int:
         """Return the bytes of temporaries on the stack during a call: the most so far."""
-        return self._bytes if self._bytes < SMALL else 0
+        return self._bytes if self._bytes < MAX_STACK_BYTES else 0
 
     @property
     def _bytes(self) -> int:
@@ -95,7 +95,7 @@ class Timing:
         self._lost, self._held = [plan.constant_word(first + 8 * k) for k in (2 * n + 2, 2 * n + 3)]
         self._last, self._current = plan.new_word(), plan.new_word()
 
-    def between(
+    def add_readings(
         self, kernels: Sequence[tuple[Kernel, list[int]]], total: int
     ) -> list[tuple[Kernel, list[int]]]:
         """Return kernels with readings of the clock between them. total: the word with the bytes of
@@ -163,7 +163,7 @@ def clock_cost(machine: Machine) -> int:
     """Return the nanoseconds between two readings of the clock with nothing in between."""
     (address,) = library_of(machine).get([_TWICE])
     read: Any = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(address)
-    return int(min([read(None, None) for _ in range(READINGS)]))
+    return int(min([read(None, None) for _ in range(CLOCK_READINGS)]))
 
 
 def computed_by(statement: Group | NativeCall, live: Sequence[Any], stored: Any) -> list[Apply]:
@@ -211,7 +211,7 @@ def _words(n: int) -> list[str]:
 def _clock(name: str) -> list[str]:
     """Return lines that read the clock, in nanoseconds."""
     return [
-        f"%{name}_found = call i32 @{CLOCK}(i32 {MONOTONIC}, ptr %time)",
+        f"%{name}_found = call i32 @{CLOCK_UNIT}(i32 {CLOCK_MONOTONIC}, ptr %time)",
         f"%{name}_s = load i64, ptr %time",
         f"%{name}_rest = load i64, ptr %second",
         f"%{name}_ns = mul i64 %{name}_s, 1000000000",
@@ -220,9 +220,9 @@ def _clock(name: str) -> list[str]:
 
 
 def _kernel(lines: Sequence[str], calls: bool, result: str = "0") -> Kernel:
-    declared = (f"declare i32 @{CLOCK}(i32, ptr)",) if calls else ()
+    declared = (f"declare i32 @{CLOCK_UNIT}(i32, ptr)",) if calls else ()
     text = "".join([line + "\n" if line.endswith(":") else f"  {line}\n" for line in lines])
-    return Kernel(f"{text}  ret i64 {result}\n", declared, (CLOCK,) if calls else ())
+    return Kernel(f"{text}  ret i64 {result}\n", declared, (CLOCK_UNIT,) if calls else ())
 
 
 _ENTRY = [

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE, Math
+from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE_FUNCTIONS, Math
 from rewrite_engine.link.native.own_code import own_loops
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES, SIZE
 
-HEAD = object.__basicsize__
+HEAD_BYTES = object.__basicsize__
 
 
 class Unit(NamedTuple):
@@ -57,7 +57,7 @@ def loop_of(ufunc: np.ufunc, dtype: str = "float64") -> InnerLoop | None:
     """
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1:
         return None
-    head = _Head.from_address(id(ufunc) + HEAD)
+    head = _Head.from_address(id(ufunc) + HEAD_BYTES)
     if (head.nin, head.nout, head.ntypes) != (ufunc.nin, ufunc.nout, ufunc.ntypes):
         return None  # another NumPy than this was written for
     if not head.functions or not head.types:
@@ -97,7 +97,7 @@ def unit(full: str, machine: Machine) -> Unit:
         return _of_code(full, name, int(width))
     single = name.endswith("_f")
     b = Math(int(width), machine.fma, "f" if single else "d")
-    found = SINGLE[name[:-2]](b, "%x") if single else FUNCTIONS[name](b, "%x")
+    found = SINGLE_FUNCTIONS[name[:-2]](b, "%x") if single else FUNCTIONS[name](b, "%x")
     type_ = b.type(b.kind)
     head = f"define {type_} @{full}({type_} %x) #0 {{\nentry:\n"
     text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
@@ -153,21 +153,23 @@ def _calling(
     return Unit(text, tuple(declared), (), tuple(imports))
 
 
-ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
-CLOCK = "clock_gettime"  # the function of C
-PRODUCT = "loop_matmul_"  # and of the inner loops of `np.matmul`; their kind of numbers follows
+ROUTINE_PREFIX = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
+CLOCK_UNIT = "clock_gettime"  # the function of C
+PRODUCT_PREFIX = (
+    "loop_matmul_"  # and of the inner loops of `np.matmul`; their kind of numbers follows
+)
 
 
 def address_of(name: str) -> int:
     """Return the address of an existing function, by the name of its unit; 0 if it must be
     compiled.
     """
-    if name == CLOCK:
+    if name == CLOCK_UNIT:
         return pointer_of(ctypes.CDLL(None).clock_gettime)
-    if name.startswith(ROUTINE):
-        return _routine(name.removeprefix(ROUTINE))
-    if name.startswith(PRODUCT):
-        found = loop_of(np.matmul, DTYPES[name.removeprefix(PRODUCT)])
+    if name.startswith(ROUTINE_PREFIX):
+        return _routine(name.removeprefix(ROUTINE_PREFIX))
+    if name.startswith(PRODUCT_PREFIX):
+        found = loop_of(np.matmul, DTYPES[name.removeprefix(PRODUCT_PREFIX)])
         return 0 if found is None else found.function
     return 0
 

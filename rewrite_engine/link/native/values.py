@@ -97,15 +97,15 @@ class Item(NamedTuple):
 
 class Node(NamedTuple):
     """Elementwise node; `write(text, operands)` returns its value. scope: the statements that the
-    graph computes it with. heavy: whether it calls a function. about: the node of the graph that it
-    belongs to.
+    graph computes it with. calls_function: whether it calls a function. about: the node of the
+    graph that it belongs to.
     """
 
     value: NativeValue
     items: tuple[Item, ...]
     write: Write
     scope: Scope
-    heavy: bool = False
+    calls_function: bool = False
     about: Apply | None = None
 
 
@@ -123,7 +123,7 @@ class Reduced(NamedTuple):
 
 
 class Group:
-    """Nodes that one nest of loops computes, and reductions of them."""
+    """Nodes that one loop nest computes, and reductions of them."""
 
     def __init__(self, at: int, space: tuple[Length, ...]) -> None:
         self.at, self.space = at, space

@@ -15,7 +15,7 @@ def in_memory(plan: RegionPlan, v: Any) -> View:
     return plan.copy(x, plan.shape(v), x.kind) if isinstance(x, Number) else x
 
 
-def nested(
+def write_loops(
     t: Any, lengths: Sequence[Length], views: Sequence[View], steps: Sequence[Sequence[Any]],
     pointers: Sequence[str], body: Callable[[list[str]], None],
 ) -> None:  # fmt: skip
@@ -25,12 +25,12 @@ def nested(
 
     def one(i: str) -> None:
         at = [step(t, p, i, s[0], v.value.kind) for v, s, p in zip(views, steps, pointers)]
-        nested(t, lengths[1:], views, [s[1:] for s in steps], at, body)
+        write_loops(t, lengths[1:], views, [s[1:] for s in steps], at, body)
 
-    return each(t, lengths[0], one)
+    return write_loop(t, lengths[0], one)
 
 
-def each(t: Any, n: Length, body: Callable[[str], None]) -> None:
+def write_loop(t: Any, n: Length, body: Callable[[str], None]) -> None:
     """Write a loop if there is more than one element."""
     if n == ONE:
         return body("0")
@@ -51,7 +51,7 @@ def step(t: Any, pointer: str, i: str, far: Length | None, kind: str) -> str:
     return str(t.at(pointer, at, kind))
 
 
-def checked(t: Any, i: str, n: str) -> str:
+def check_index(t: Any, i: str, n: str) -> str:
     """Return an index counted from the front. The kernel refuses if it is out of bounds."""
     below = t.new(f"icmp slt i64 {i}, 0")
     found = t.new(f"select i1 {below}, i64 {t.new(f'add i64 {i}, {n}')}, i64 {i}")

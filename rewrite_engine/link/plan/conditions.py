@@ -18,8 +18,10 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 Way = tuple[tuple[Variable, bool], ...]
 #: where a node runs: where one of these holds. If there is none, it never runs
 Conditions = tuple[Way, ...]
-MOST = 50  # conditions of one way; what is nested deeper runs where the outer ones hold
-WAYS = 20  # ways to one node; of more, what they have in common counts
+MAX_NESTED_CONDITIONS = (
+    50  # conditions of one way; what is nested deeper runs where the outer ones hold
+)
+MAX_WAYS = 20  # ways to one node; of more, what they have in common counts
 
 #: a condition, by its number, and whether it holds
 Sides = frozenset[tuple[int, bool]]
@@ -70,14 +72,14 @@ def known_first(
     wishes: dict[int, set[int]] = {}
     for i in range(len(nodes) - 1, -1, -1):
         own = needs.of(nodes[i])
-        late = {place.get(needs.asked[c], -1) for way in own for c, _ in way}
-        if late and max(late) > i:
-            wishes[i] = {k for k in late if k > i}
+        positions = {place.get(needs.asked[c], -1) for way in own for c, _ in way}
+        if positions and max(positions) > i:
+            wishes[i] = {k for k in positions if k > i}
         needs.add_inputs(nodes[i], own)
-    return _sorted(nodes, before, wishes) if wishes else nodes
+    return _sort(nodes, before, wishes) if wishes else nodes
 
 
-def _sorted(
+def _sort(
     nodes: list[Apply], before: Mapping[Apply, Sequence[Apply]], wishes: Mapping[int, set[int]]
 ) -> list[Apply]:
     """Return the nodes in their order, but each one after those that it needs, and if possible
@@ -159,7 +161,10 @@ class _Needs:
             if number == len(self.asked):
                 self.asked.append(c)
             open_ = [way for way in own if (number, not holds) not in way]
-            more = [way | {(number, holds)} if len(way) < MOST else way for way in open_]
+            more = [
+                way | {(number, holds)} if len(way) < MAX_NESTED_CONDITIONS else way
+                for way in open_
+            ]
             self.add(v, _one_of(more))
 
 
@@ -187,6 +192,6 @@ def _one_of(ways: Iterable[Sides]) -> Ways:
                 break
         else:
             found = {other for other in found if not way <= other} | {way}
-            if len(found) > WAYS:
+            if len(found) > MAX_WAYS:
                 return frozenset([frozenset.intersection(*found, *todo)])
     return frozenset(found)

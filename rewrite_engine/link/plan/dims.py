@@ -170,7 +170,7 @@ def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
             if own is None:
                 own, first = id_, length
             elif id_ != own and id_ is not None and dims.join(own, id_):
-                checks += _compared(first, length)
+                checks += _compare(first, length)
     for out, lengths in zip(node.outputs, rule.outputs):
         dims.set(
             out,
@@ -179,7 +179,7 @@ def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
     return checks
 
 
-def _compared(a: Any, b: Any) -> list[LengthCheck]:
+def _compare(a: Any, b: Any) -> list[LengthCheck]:
     """Return the comparison of two lengths of a shape rule, if neither is a value."""
     if not is_dimension(a):
         a, b = b, a

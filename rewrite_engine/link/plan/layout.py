@@ -16,7 +16,7 @@ from rewrite_engine.link.plan.traits import Traits
 Order = tuple[int, ...]
 #: of what is not in C order: the order of its axes, and the nodes (by position) it comes from
 Orders = dict[Variable, tuple[Order, list[int]]]
-_MOST_ORIGINS = 8
+_MAX_ORIGINS = 8
 
 
 def find_copies(nodes: Sequence[Apply], traits: Sequence[Traits]) -> list[int]:
@@ -49,7 +49,7 @@ def _meet(node: Apply, orders: Orders) -> list[int]:
     out = node.outputs[0]
     if len(node.inputs) == 1:
         order, origins = orders[node.inputs[0]]
-        if len(origins) <= _MOST_ORIGINS and 1 not in out.type.shape:
+        if len(origins) <= _MAX_ORIGINS and 1 not in out.type.shape:
             orders[out] = order, origins
         return []
     full = [x for x in node.inputs if x.type.ndim == out.type.ndim and 1 not in x.type.shape]
@@ -60,6 +60,6 @@ def _meet(node: Apply, orders: Orders) -> list[int]:
     origins = list(dict.fromkeys([i for _, many in known for i in many]))
     if len({f[0] if f else None for f in found}) > 1:
         return origins
-    if len(origins) <= _MOST_ORIGINS:
+    if len(origins) <= _MAX_ORIGINS:
         orders[out] = (known[0][0], origins)
     return []

@@ -25,15 +25,15 @@ from rewrite_engine.link.plan.traits import FRESH, ByClass, Traits, nothing_know
 def plan_of(
     fgraph: FunctionGraph,
     traits: Callable[..., Traits] = nothing_known,
-    lent: Collection[Variable] = (),
+    borrowed: Collection[Variable] = (),
 ) -> ExecutionPlan:
     """Return the plan of a graph, for a linker to write code from. Takes linear time; the graph
     stays unchanged.
 
     traits: a `functools.singledispatch` function of the op and the node that describes the linker's
-    code for it; by default, memory is shared and overwritten only as ops declare. lent: the inputs
-    whose memory results may share. Raises `InconsistencyError` if something would be overwritten
-    that must not be.
+    code for it; by default, memory is shared and overwritten only as ops declare. borrowed: the
+    inputs whose memory results may share. Raises `InconsistencyError` if something would be
+    overwritten that must not be.
     """
     nodes = expand(schedule(fgraph))
     by_class = ByClass(traits)
@@ -41,7 +41,7 @@ def plan_of(
     copied = [False] * len(nodes)
     for i in find_copies(nodes, known):
         copied[i], known[i] = True, FRESH
-    storages = Storages(nodes, lent, {node for node, copies in zip(nodes, copied) if copies})
+    storages = Storages(nodes, borrowed, {node for node, copies in zip(nodes, copied) if copies})
     last = last_reads(nodes, fgraph.outputs)
     storages.end(last)
     where = conditions(nodes, fgraph.outputs)

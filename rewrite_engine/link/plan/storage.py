@@ -15,12 +15,12 @@ from rewrite_engine.graph.node import Apply, Variable
 
 @dataclass(slots=True)
 class Storage:
-    """Memory that some variables share. ours: allocated by this call. lent: its owner agreed that
-    results may share it. last: the position of the last node that reads it.
+    """Memory that some variables share. ours: allocated by this call. borrowed: its owner agreed
+    that results may share it. last: the position of the last node that reads it.
     """
 
     ours: bool
-    lent: bool = False
+    borrowed: bool = False
     last: int = -1
     parent: Storage | None = None
 
@@ -36,17 +36,17 @@ class Storage:
 class Storages:
     """Storages of the variables of a graph: a union-find of those that may share memory.
 
-    nodes: in running order. lent: the inputs whose memory results may share. copies: nodes that
+    nodes: in running order. borrowed: the inputs whose memory results may share. copies: nodes that
     copy values they could share.
     """
 
     def __init__(
         self,
         nodes: Sequence[Apply],
-        lent: Collection[Variable] = (),
+        borrowed: Collection[Variable] = (),
         copies: Collection[Apply] = (),
     ) -> None:
-        self.nodes, self.lent = nodes, lent
+        self.nodes, self.borrowed = nodes, borrowed
         self.known: dict[Variable, Storage] = {}
         self._follow(copies)
 
@@ -54,7 +54,7 @@ class Storages:
         """Return the storage of a variable; the storage of an input or a constant is not ours."""
         found = self.known.get(v)
         if found is None:
-            found = self.known[v] = Storage(ours=False, lent=v in self.lent)
+            found = self.known[v] = Storage(ours=False, borrowed=v in self.borrowed)
         return found if found.parent is None else found.root()
 
     def _follow(self, copies: Collection[Apply]) -> None:
@@ -80,7 +80,7 @@ class Storages:
         x, y = self.of(a), self.of(b)
         if x is not y:
             x.parent = y
-            y.lent = (y.ours or y.lent) and (x.ours or x.lent)
+            y.borrowed = (y.ours or y.borrowed) and (x.ours or x.borrowed)
             y.ours = y.ours and x.ours
             y.last = max(x.last, y.last)
 

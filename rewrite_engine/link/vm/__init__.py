@@ -4,7 +4,7 @@
 package writes the code. `linker.py` combines the parts, `emit.py` writes the body, `lower.py`
 defines how ops declare their code; the files named after families of ops contain the code of the
 shipped ones. `link/shell.py` writes the code around the body. Does not support running clusters in
-blocks.
+chunks.
 """
 
 from __future__ import annotations

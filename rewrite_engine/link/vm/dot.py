@@ -9,16 +9,16 @@ from rewrite_engine.link.plan import FRESH, Traits
 from rewrite_engine.link.vm.lower import Context, lower, traits
 from rewrite_engine.tensor.product.dots import Dot
 
-NUMBER = Traits(inline=True)
-INTO_BUFFER = Traits(fresh=True, keep=True, inline=True)
+NUMBER_TRAITS = Traits(inline=True)
+BUFFER_TRAITS = Traits(fresh=True, keep=True, inline=True)
 
 
 @traits.register(Dot)
 def _(op: Dot, node: Apply) -> Traits:
     out = node.outputs[0].type
     if not out.ndim:
-        return NUMBER
-    return INTO_BUFFER if all([x.type.dtype == out.dtype for x in node.inputs]) else FRESH
+        return NUMBER_TRAITS
+    return BUFFER_TRAITS if all([x.type.dtype == out.dtype for x in node.inputs]) else FRESH
 
 
 @lower.register(Dot)

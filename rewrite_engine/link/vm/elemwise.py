@@ -22,7 +22,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 
 #: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are
 #: three times faster
-OPERATORS = {
+PYTHON_OPERATORS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "bitwise_and": "&",
     "bitwise_or": "|", "bitwise_xor": "^", "equal": "==", "not_equal": "!=", "less": "<",
     "less_equal": "<=", "greater": ">", "greater_equal": ">=",
@@ -32,7 +32,7 @@ QUIET_UFUNCS = frozenset(
      "isnan", "isinf", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "negative", "absolute",
      "sign"}
 )  # fmt: skip
-_ORDERED = {np.maximum: ">=", np.minimum: "<="}
+_ORDER_TESTS = {np.maximum: ">=", np.minimum: "<="}
 KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is deprecated there
 
 
@@ -73,8 +73,8 @@ Handler = Callable[[ScalarOp, Apply, Any], str | None]
 @lru_cache(maxsize=4096)
 def _handler(op: ScalarOp) -> Handler | None:
     """Return the writer of this scalar op; None: use `perform`."""
-    if op.listed and op.name in _SPECIAL:
-        return _SPECIAL[op.name]
+    if op.listed and op.name in _HANDLERS:
+        return _HANDLERS[op.name]
     if isinstance(op, Cast):
         return _cast
     if isinstance(op, Composite):
@@ -111,23 +111,23 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
         if all([x.type.kind != "c" for x in node.inputs]):  # those round and compare otherwise
             return operator.join(xs)
     if isinstance(op, Cast):
-        return _converted(xs[0], node.inputs[0], out, ctx)
+        return _convert(xs[0], node.inputs[0], out, ctx)
     if handler is _identity:
         return xs[0]
     if handler is _second:
         return xs[1]
     if handler is _switch:
-        yes, no = [_converted(xs[i], node.inputs[i], out, ctx) for i in (1, 2)]
+        yes, no = [_convert(xs[i], node.inputs[i], out, ctx) for i in (1, 2)]
         return f"{yes} if {xs[0]} else {no}"
     if handler is _clip:
         low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
         return f"{high}({low}({xs[0]}, {xs[1]}), {xs[2]})"
     assert op.ufunc is not None
-    if op.ufunc in _ORDERED and out.kind in "iu" and len(xs) == 2:
+    if op.ufunc in _ORDER_TESTS and out.kind in "iu" and len(xs) == 2:
         same = all([x.type.numpy_dtype == out for x in node.inputs])
         if same:
-            return f"{xs[0]} if {xs[0]} {_ORDERED[op.ufunc]} {xs[1]} else {xs[1]}"
-    return _nested(op.ufunc, xs, ctx) if len(xs) > 1 or op.ufunc.nin == 1 else xs[0]
+            return f"{xs[0]} if {xs[0]} {_ORDER_TESTS[op.ufunc]} {xs[1]} else {xs[1]}"
+    return _nest_calls(op.ufunc, xs, ctx) if len(xs) > 1 or op.ufunc.nin == 1 else xs[0]
 
 
 def _operands(op: ScalarOp, node: Apply, ctx: Context) -> list[str]:
@@ -135,7 +135,7 @@ def _operands(op: ScalarOp, node: Apply, ctx: Context) -> list[str]:
     inner = _inner(op, node)
     if inner is None:
         return [ctx.scalar(i) for i in range(len(node.inputs))]
-    return [_converted(ctx.scalar(i), x, inner, ctx) for i, x in enumerate(node.inputs)]
+    return [_convert(ctx.scalar(i), x, inner, ctx) for i, x in enumerate(node.inputs)]
 
 
 def _inner(op: ScalarOp, node: Apply) -> np.dtype[Any] | None:
@@ -152,7 +152,7 @@ def _inner(op: ScalarOp, node: Apply) -> np.dtype[Any] | None:
     return None
 
 
-def _converted(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
+def _convert(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
     """Return a NumPy scalar in a dtype; its class is twice as fast as `astype`."""
     own = v.type.numpy_dtype
     if own == dtype:
@@ -169,11 +169,11 @@ def _operator(op: ScalarOp) -> str | None:
     """Return the operator between NumPy scalars with the same meaning, with its spaces."""
     if op.ufunc is None or _handler(op) not in (_ufunc, _fold):
         return None
-    symbol = OPERATORS.get(op.ufunc.__name__)
+    symbol = PYTHON_OPERATORS.get(op.ufunc.__name__)
     return None if symbol is None else f" {symbol} "
 
 
-def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
+def _nest_calls(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
     """Write f(a, b, c), or f(f(a, b), c) if it takes fewer."""
     name = ctx.name(ufunc, ufunc.__name__)
     if ufunc.nin == len(xs):
@@ -307,6 +307,6 @@ def _compute(op: ScalarOp, node: Apply, ctx: Context) -> str:
     )
 
 
-_SPECIAL: dict[str, Handler] = {
+_HANDLERS: dict[str, Handler] = {
     "switch": _switch, "clip": _clip, "second": _second, "identity": _identity,
 }  # fmt: skip

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.link.code import Block, Body
+from rewrite_engine.link.code import Body, Chunk
 from rewrite_engine.link.failure import mismatch
 from rewrite_engine.link.names import Names
 from rewrite_engine.link.plan import ByClass, Conditions, LengthCheck, NodePlan
@@ -22,12 +22,12 @@ from rewrite_engine.link.vm.workspace import WorkspacePool
 if TYPE_CHECKING:
     from rewrite_engine.link.vm.linker import VMCode
 
-CHUNK = 1000  # nodes in one function, when there are many
-_NAME = re.compile(r"[^\W\d]\w*")
+MAX_CHUNK_NODES = 1000  # nodes in one function, when there are many
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
 class Lines(Body):
-    """Lines of all nodes, in blocks. pool: where large temporaries are kept between calls."""
+    """Lines of all nodes, in chunks. pool: where large temporaries are kept between calls."""
 
     def __init__(
         self,
@@ -50,32 +50,32 @@ class Lines(Body):
         self.lower = ByClass(lower)
         steps = code.plan.steps
         for i, step in enumerate(steps):
-            if i and i % CHUNK == 0 and len(steps) - i > CHUNK // 2:
-                self._close(self.blocks[-1])
-                self.blocks.append(Block())
+            if i and i % MAX_CHUNK_NODES == 0 and len(steps) - i > MAX_CHUNK_NODES // 2:
+                self._close(self.chunks[-1])
+                self.chunks.append(Chunk())
             self._node(i, step)
             if step.traits.warns:
                 self.warns = True
-        if len(self.blocks) > 1:
-            self._close(self.blocks[-1])
+        if len(self.chunks) > 1:
+            self._close(self.chunks[-1])
 
-    def _close(self, block: Block) -> None:
-        """Record which registers a complete block takes from others and leaves to them."""
-        used = {name for about in block.about if about for name in about[1]}
-        used.update(*[_NAME.findall(line) for line in block.lines])
-        block.reads = sorted(used & self.arguments)
-        block.takes = sorted(used & self.left)
-        block.leaves = sorted(n for n in used if n in self.registers and n not in self.free)
+    def _close(self, chunk: Chunk) -> None:
+        """Record which registers a complete chunk takes from others and leaves to them."""
+        used = {name for about in chunk.about if about for name in about[1]}
+        used.update(*[_IDENTIFIER.findall(line) for line in chunk.lines])
+        chunk.reads = sorted(used & self.arguments)
+        chunk.takes = sorted(used & self.left)
+        chunk.leaves = sorted(n for n in used if n in self.registers and n not in self.free)
         if self.plan.conditions:
-            self._open(block, [n for n in block.leaves if n not in block.takes])
-        self.left.difference_update(block.takes)
-        self.left.update(block.leaves)
+            self._open(chunk, [n for n in chunk.leaves if n not in chunk.takes])
+        self.left.difference_update(chunk.takes)
+        self.left.update(chunk.leaves)
 
-    def _open(self, block: Block, left: list[str]) -> None:
+    def _open(self, chunk: Chunk, left: list[str]) -> None:
         """Initialize the registers that are left, even if nothing is computed."""
         if left:
-            block.lines.insert(0, f"{' = '.join(left)} = None")
-            block.about.insert(0, None)
+            chunk.lines.insert(0, f"{' = '.join(left)} = None")
+            chunk.about.insert(0, None)
 
     # --- registers ----------------------------------------------------------------------------
 
@@ -103,9 +103,9 @@ class Lines(Body):
     # --- nodes --------------------------------------------------------------------------------
 
     def _node(self, i: int, step: NodePlan) -> None:
-        node, block = step.node, self.blocks[-1]
+        node, chunk = step.node, self.chunks[-1]
         only_if = self.plan.conditions.get(node) if self.plan.conditions else None
-        if only_if != self.only_if or (only_if is not None and not block.lines):
+        if only_if != self.only_if or (only_if is not None and not chunk.lines):
             self._turn(only_if)
         known = len(self.scalars)
         ctx = Context(self, step)
@@ -123,8 +123,8 @@ class Lines(Body):
             lines[-1] += f"; {' = '.join(dead)} = None"
         if only_if is not None:
             lines = ["    " + line for line in lines]
-        block.lines += lines
-        block.about += [(i, ctx.inputs)] * len(lines)
+        chunk.lines += lines
+        chunk.about += [(i, ctx.inputs)] * len(lines)
 
     def _turn(self, only_if: Conditions | None) -> None:
         """Begin lines that run under other conditions."""
@@ -137,8 +137,8 @@ class Lines(Body):
         if only_if is not None:
             ways = [[("" if ok else "not ") + self.refer(c) for c, ok in way] for way in only_if]
             tests = " or ".join([" and ".join(way) for way in ways])
-            self.blocks[-1].lines.append(f"if {tests or False}:")
-            self.blocks[-1].about.append(None)
+            self.chunks[-1].lines.append(f"if {tests or False}:")
+            self.chunks[-1].about.append(None)
 
     def _finish(self, step: NodePlan, ctx: Context) -> tuple[str, list[str]]:
         """Assign registers to the outputs of a node and free those of dead variables; return (the

@@ -14,34 +14,45 @@ from rewrite_engine.link.plan import ExecutionPlan, deciders, plan_of
 from rewrite_engine.link.program import Linked
 from rewrite_engine.link.vm.emit import Lines
 from rewrite_engine.link.vm.lower import traits
-from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool
+from rewrite_engine.link.vm.workspace import LARGE_BYTES, WorkspacePool
 
 
 class VMLinker(Linker):
-    """Linker that writes one line of Python per node, which calls NumPy."""
+    """Linker that writes one line of Python per node, which calls NumPy.
+
+    inside: the linker of graphs inside ops; None: this one.
+    """
 
     name = "vm"
     phases = (*Linker.phases, "inplace")
+    inside: Linker | None = None
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
-        code = VMCode(plan_of(fgraph, traits, lent), self.runner)
+    def code(self, fgraph: FunctionGraph, borrowed: Collection[Variable]) -> VMCode:
+        code = VMCode(plan_of(fgraph, traits, borrowed), self.runner)
         code.ticks = self.ticks(fgraph, code.nodes)
         return code
 
     def runner(self, node: Apply) -> Callable[..., Any]:
-        return self.body(node.op) if _is_loop(node.op) else super().runner(node)
+        return self.body(node.op) if is_loop(node.op) else super().runner(node)
+
+    def body(self, op: Any) -> Callable[..., Any]:
+        return super().body(op) if self.inside is None else self.inside.body(op)
 
     def linked_body(self, op: Any) -> Linked:
-        if not _is_loop(op):
-            return super().linked_body(op)
-        from rewrite_engine.link.vm.loop import LoopShell  # few graphs have one
-
-        away = {op.inner_inputs[i] for i in op.given_away}
-        return LoopShell(op, self.code(op.fgraph, away)).link()
+        return linked_loop(op, self.code) if is_loop(op) else super().linked_body(op)
 
 
-def _is_loop(op: Any) -> bool:
+def is_loop(op: Any) -> bool:
+    """Return whether an op runs its graph step by step."""
     return getattr(op, "stepwise", False) and op.mode is None
+
+
+def linked_loop(op: Any, code: Callable[..., VMCode]) -> Linked:
+    """Return the function of a loop. code: prepares the graph of a step (`Linker.code`)."""
+    from rewrite_engine.link.vm.loop import LoopShell  # few graphs have one
+
+    away = {op.inner_inputs[i] for i in op.given_away}
+    return LoopShell(op, code(op.fgraph, away)).link()
 
 
 class VMCode(Code):
@@ -59,7 +70,7 @@ class VMCode(Code):
 
     def large_if(self, places: dict[Variable, str]) -> str:
         sizes = [
-            f"{places[v]}.size > {LARGE // v.type.numpy_dtype.itemsize}"
+            f"{places[v]}.size > {LARGE_BYTES // v.type.numpy_dtype.itemsize}"
             for v in (deciders(self.plan) if self.plan.slots else ())
         ]
         return " or ".join(sizes)

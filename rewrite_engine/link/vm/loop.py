@@ -22,7 +22,9 @@ from rewrite_engine.link.shell import Shell
 if TYPE_CHECKING:
     from rewrite_engine.link.vm.linker import VMCode
 
-FIRST = 64  # steps for which there is room at first where nobody knows how many there will be
+INITIAL_STEPS = (
+    64  # steps for which there is room at first where nobody knows how many there will be
+)
 
 
 class LoopShell(Shell):
@@ -71,7 +73,7 @@ class LoopShell(Shell):
         lines = [f"{add(undo, 'undo')}(_token)", f"{add(self.report, 'report')}(_error)", "raise"]
         text.add(lines, 2)
         text.add([f"{add(leave, 'leave')}(_token)", *self.body.closing, results[-1]], 1)
-        return self._defined(start)
+        return self._define(start)
 
     def _start(self) -> list[str]:
         """Leave loops without steps, or with too short sequences, to the op; convert 0-d arrays to
@@ -128,7 +130,7 @@ class LoopShell(Shell):
     def _alone(self, i: int) -> bool:
         """Return whether the new recurrent value with index i is in unshared memory."""
         end, storage = self.ends[i], self.code.storages.of(self.code.outputs[i])
-        ours = storage.ours or (storage.lent and self.owned >= self.starts.get(end, {-1}))
+        ours = storage.ours or (storage.borrowed and self.owned >= self.starts.get(end, {-1}))
         others = [j for j, other in enumerate(self.ends) if other == end and j != i]
         return ours and not any([j < i or j not in self.owned for j in others])
 
@@ -175,7 +177,7 @@ class LoopShell(Shell):
             return []
         new = self.names.add(roomier, "roomier")
         size = room if until else self.steps
-        lines = [f"{room} = min({self.steps}, 2 * {t} or {FIRST})"] if until else []
+        lines = [f"{room} = min({self.steps}, 2 * {t} or {INITIAL_STEPS})"] if until else []
         checks = []
         for j, (v, trace) in enumerate(self._pairs()):
             value = self._value(v)

@@ -26,13 +26,13 @@ from rewrite_engine.tensor.special import (
 )
 from rewrite_engine.tensor.statistics.moments import Argmax
 
-NOT_FRESH = Traits(inline=True)  # a number, or the operand itself
+NOT_FRESH_TRAITS = Traits(inline=True)  # a number, or the operand itself
 
 
 @traits.register(Reduction)
 def _(op: Reduction, node: Apply) -> Traits:
     fresh = node.outputs[0].type.ndim > 0 and bool(op.axes(node.inputs[0].type.ndim))
-    return FRESH if fresh else NOT_FRESH
+    return FRESH if fresh else NOT_FRESH_TRAITS
 
 
 @lower.register(CAReduce)

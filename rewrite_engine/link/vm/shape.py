@@ -123,7 +123,7 @@ def _(op: Diagonal, node: Apply, ctx: Context) -> str:
 
 # --- shapes as values -------------------------------------------------------------------------
 
-LENGTH = Traits(inline=True, warns=False)
+LENGTH_TRAITS = Traits(inline=True, warns=False)
 
 
 @traits.register(Shape)
@@ -139,7 +139,7 @@ def _(op: Shape, node: Apply, ctx: Context) -> str:
 
 @traits.register(Shape_i)
 def _(op: Shape_i, node: Apply) -> Traits:
-    return LENGTH
+    return LENGTH_TRAITS
 
 
 @lower.register(Shape_i)
@@ -150,7 +150,7 @@ def _(op: Shape_i, node: Apply, ctx: Context) -> str:
 
 @traits.register(CheckedLength)
 def _(op: CheckedLength, node: Apply) -> Traits:
-    return LENGTH
+    return LENGTH_TRAITS
 
 
 @lower.register(CheckedLength)

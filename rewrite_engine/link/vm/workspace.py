@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 #: bytes from which a temporary is worth keeping: below, allocating costs nothing
-LARGE = 128 * 1024
+LARGE_BYTES = 128 * 1024
 
 Workspace = list[Any]
 

@@ -241,6 +241,16 @@ class UntrueClaim:
 
 
 @dataclass(slots=True, kw_only=True)
+class ForgivenDifference:
+    """differences by more than rounding that an excuse forgives"""
+
+    rule: str
+    excuse: Annotated[str, "its name (docs/reference/verdicts.md)"]
+    reason: str
+    firings: Annotated[list[Positive], "their numbers"]
+
+
+@dataclass(slots=True, kw_only=True)
 class ClaimCounts:
     """Outcome of checking claims on values."""
 
@@ -252,6 +262,7 @@ class ClaimCounts:
     not_special: Annotated[str | None, "why on none"]
     problem: Annotated[str | None, "why nothing was judged"]
     untrue: list[UntrueClaim]
+    forgiven: list[ForgivenDifference]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from rewrite_engine.errors import CompileError, NoCompilerError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.c import OpenMPOp
 from rewrite_engine.link.c.compiler import command, has_compiler, line_of, supports
-from rewrite_engine.link.c.source import CSource, asked
+from rewrite_engine.link.c.source import CSource, c_source_of
 from tests.link.c.ops import Fraction, OfFractions, Same, Scale, ScaleBoth
 
 x, y = pt.dvector("x"), pt.dscalar("y")
@@ -180,7 +180,7 @@ def test_what_a_node_needs_is_in_the_command(tmp_path: Path) -> None:
     (tmp_path / "my_header.h").write_text("#define FROM_HEADER 3\n#include <math.h>\n")
     (tmp_path / "quoted.h").write_text("#define QUOTED 1\n")
     node = Needs()(x).owner
-    source = asked(node)
+    source = c_source_of(node)
     assert isinstance(source, CSource)
     words = command(source, "node.cpp", "node.so")
     assert {f"-I{tmp_path}", "-L/somewhere/lib", "-lm", "-DNUMBER=7"} <= set(words)

@@ -16,7 +16,7 @@ from rewrite_engine.disk import UnsafeFolderWarning, read
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.c import c_function, module
 from rewrite_engine.link.c.compiler import compile_module, identity
-from rewrite_engine.link.c.source import CSource, asked
+from rewrite_engine.link.c.source import CSource, c_source_of
 from tests.link.c.ops import Same
 from tests.test_disk import on_posix
 
@@ -136,7 +136,7 @@ def test_modules_that_others_may_change_are_not_loaded(compiled: list[str], tmp_
 
 
 def test_a_module_for_this_processor_is_for_no_other() -> None:
-    found = asked(node_of(Filled(11)))
+    found = c_source_of(node_of(Filled(11)))
     assert isinstance(found, CSource)
     with config.change_flags(gcc__cxxflags="-march=native"):
         assert len(identity(found)) > 0

@@ -23,7 +23,7 @@ from rewrite_engine.link.c import (
     c_function,
     generic,
 )
-from rewrite_engine.link.c.source import asked
+from rewrite_engine.link.c.source import c_source_of
 from rewrite_engine.scalar import ScalarType
 
 NUMBER, TABLE = ScalarType("float64"), pt.TensorType("float64", (None,))
@@ -57,7 +57,7 @@ def test_a_struct_of_parameters() -> None:
     first, second = Polynomial(2, 3, -7)(x), Polynomial(0, 1, 0.5)(x)
     for mode in (None, rw.Mode(linker="py"), rw.Mode(linker="c")):
         assert rw.function([x], [first, second], mode=mode)(2.0) == [7.0, 2.5]
-    assert asked(first.owner) == asked(second.owner)  # one module serves both
+    assert c_source_of(first.owner) == c_source_of(second.owner)  # one module serves both
     node = first.owner
     cell: list[Any] = [None]
     node.op.perform(node, [np.float64(2)], [cell], Params(node.op.params_type, a=0, b=1, c=2))

@@ -22,14 +22,14 @@ from rewrite_engine.link.c import (
     c_side,
     generic,
 )
-from rewrite_engine.link.c.source import CSource, asked
+from rewrite_engine.link.c.source import CSource, c_source_of
 from rewrite_engine.scalar import ScalarType
 from tests.link.c.ops import fraction, inverse, times
 
 
 def source_of(variable: Any) -> CSource:
     """The text of the node that computes a variable."""
-    found = asked(variable.owner)
+    found = c_source_of(variable.owner)
     assert isinstance(found, CSource), found
     return found
 

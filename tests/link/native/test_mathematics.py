@@ -15,8 +15,8 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.native import NativeLinker
-from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE
-from rewrite_engine.link.native.runtime import DECLARED, entry_text
+from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE_FUNCTIONS
+from rewrite_engine.link.native.runtime import DECLARATIONS, entry_text
 from rewrite_engine.link.native.target import Machine, llvm
 from rewrite_engine.link.native.units import unit
 from tests.link.reference import link
@@ -63,7 +63,7 @@ def test_units_in_the_last_place(name: str, linker: Any) -> None:
                 assert abs(mpmath.mpf(float(b)) - true) < MOST * unit, (a, b)
 
 
-@pytest.mark.parametrize("name", SINGLE)
+@pytest.mark.parametrize("name", SINGLE_FUNCTIONS)
 def test_units_of_float32(name: str, linker: Any) -> None:
     """In arrays, with what is at the ends of the range, and a few that no vector is full of."""
     ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 88.7, 89.0, -87.5, -103.0, -106.0,
@@ -138,5 +138,5 @@ def test_it_compiles_for_aarch64() -> None:
         one = unit(f"{name}_w2", arm)
         text = "\n".join(one.declared) + "\n" + one.text + "attributes #0 = { nounwind }\n"
         assert len(maker.emit_object(binding.parse_assembly(text))) > 500
-    text = DECLARED + entry_text() + "attributes #0 = { nounwind }\n"
+    text = DECLARATIONS + entry_text() + "attributes #0 = { nounwind }\n"
     assert len(maker.emit_object(binding.parse_assembly(text))) > 500

@@ -35,18 +35,18 @@ def test_a_whole_graph_is_one_region() -> None:
     assert f([0.0, 1.0], [1.0, 2.0]).item() == np.exp(1.0) + np.exp(4.0) + 1.0
 
 
-def test_one_op_without_native_code_is_an_island() -> None:
+def test_one_op_without_native_code_runs_on_the_vm() -> None:
     f = native([x], pt.tanh(pt.sort(pt.exp(x) + 1) * 2).sum())
     assert kinds(f)[0] == kinds(f)[-1] == "native"
     assert len(kinds(f)) == 3
     np.testing.assert_allclose(f([1.0, -1.0]), np.tanh(2 * np.exp([1.0, -1.0]) + 2).sum())
 
 
-def test_what_does_not_pass_the_island_is_beside_it() -> None:
+def test_nodes_that_do_not_need_the_vm_are_in_two_regions() -> None:
     """Not a region for each way around, but one before and one after."""
     parts = [pt.exp(x * k) for k in range(2, 7)]
-    island = pt.sort(parts[0])
-    f = native([x], sum(parts[1:], island))
+    fallback = pt.sort(parts[0])
+    f = native([x], sum(parts[1:], fallback))
     assert kinds(f).count("native") == 2
     given = np.array([0.3, -0.2])
     want = np.sort(np.exp(2 * given)) + sum(np.exp(k * given) for k in range(3, 7))
@@ -67,7 +67,7 @@ def test_a_length_that_is_computed_begins_another_region() -> None:
         f([1.0], -1)
 
 
-def test_other_dtypes_are_islands() -> None:
+def test_other_dtypes_run_on_the_vm() -> None:
     z = pt.zvector("z")
     f = native([x, z], pt.exp(x).sum() * pt.exp(z))
     want = rw.function([x, z], pt.exp(x).sum() * pt.exp(z), mode="vm")([1.0], [2.0j])
@@ -158,7 +158,7 @@ def test_pieces_are_views_in_a_region() -> None:
 
 
 def test_large_graphs_are_several_regions(monkeypatch: Any) -> None:
-    monkeypatch.setattr(partition, "MOST", 7)
+    monkeypatch.setattr(partition, "MAX_REGION_NODES", 7)
     out = x
     for k in range(20):
         out = pt.sin(out) + y * k

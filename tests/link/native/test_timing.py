@@ -18,7 +18,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import ProfileStats
 from rewrite_engine.errors import BroadcastError
-from rewrite_engine.link.native.runtime import PLACE, SMALL
+from rewrite_engine.link.native.runtime import HEADER_INDEX, MAX_STACK_BYTES
 from rewrite_engine.link.native.timing import Kernels, NativeKernel
 from rewrite_engine.loops import until
 
@@ -141,7 +141,7 @@ def test_the_plain_function_has_no_counters() -> None:
     plain = rw.function([x], pt.exp(x).sum(), mode=PLAIN)
     f = profiled([x], pt.exp(x).sum())
     own, timed = [g.nodes[0].op.table for g in (plain, f)]
-    assert own[PLACE["n_kernels"]] < timed[PLACE["n_kernels"]]
+    assert own[HEADER_INDEX["n_kernels"]] < timed[HEADER_INDEX["n_kernels"]]
     assert plain.nodes[0].op.plan.timing is None
     assert plain([0.0, 0.0]) == f([0.0, 0.0]) == 2.0
     rebuilt = rw.function([x], pt.exp(x).sum(), mode=PLAIN).nodes[0].op.table
@@ -234,11 +234,11 @@ def test_reset_copies_and_shared_profiles() -> None:
     assert counts == {"Kernel{sin}": 1, "Kernel{cos}": 1}
 
 
-def block_after(f: Any, *values: Any) -> int:
+def arena_after(f: Any, *values: Any) -> int:
     """The bytes of the block that the only region keeps after a call, as the block itself says."""
     call = f.nodes[0].op.function()
     call(*values)
-    block = int(call.__wrapped__.__self__[0][PLACE["block"]])
+    block = int(call.__wrapped__.__self__[0][HEADER_INDEX["arena"]])
     return ctypes.c_int64.from_address(block).value if block else 0
 
 
@@ -250,17 +250,17 @@ def test_memory_is_that_of_arguments_results_and_the_block_of_temporaries() -> N
     values = np.ones((300, 200))
     result = f(values)
     (graph,) = kernels_of(f)
-    assert graph.kept_bytes == block_after(f, values) >= values.nbytes > SMALL
+    assert graph.kept_bytes == arena_after(f, values) >= values.nbytes > MAX_STACK_BYTES
     assert f.profile.memory_peak().bytes == values.nbytes + result.nbytes + graph.kept_bytes
     found = f.profile.as_dict()["memory"]
     assert found["native"] == graph.kept_bytes
     assert json.loads(f.profile.to_json())["memory"] == json.loads(json.dumps(found))
     assert "temporaries of native code, which are kept between calls" in summary_of(f)
     f(np.ones((10, 10)))
-    assert graph.kept_bytes == block_after(f, values)  # it stays
+    assert graph.kept_bytes == arena_after(f, values)  # it stays
     wide_values = np.ones((600, 200))
     f(wide_values)
-    assert graph.kept_bytes == block_after(f, wide_values) >= 2 * values.nbytes
+    assert graph.kept_bytes == arena_after(f, wide_values) >= 2 * values.nbytes
 
 
 def test_the_peak_names_formulas_and_lines_of_native_code() -> None:
@@ -298,8 +298,8 @@ def test_small_temporaries_lie_on_the_stack() -> None:
     f = profiled([x], wide / wide.sum())
     f(np.ones(10))
     (graph,) = kernels_of(f)
-    assert (graph.kept_bytes, block_after(f, np.ones(10))) == (0, 0)
-    assert 80 <= graph.stack_bytes < SMALL
+    assert (graph.kept_bytes, arena_after(f, np.ones(10))) == (0, 0)
+    assert 80 <= graph.stack_bytes < MAX_STACK_BYTES
     assert f.profile.memory_peak().bytes == 80 + 80 + graph.stack_bytes
     assert "temporaries of native code" not in summary_of(f)
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.link import ExecutionPlan, plan_of
 from rewrite_engine.link.plan import Buffer, deciders
+from rewrite_engine.link.plan.buffers import Lifetime, Reader, can_overwrite, share_buffers
 from rewrite_engine.link.vm import traits
 
 x, y = pt.vector("x"), pt.vector("y")
@@ -48,3 +54,33 @@ def test_the_inputs_that_tell_how_large_buffers_are() -> None:
     assert deciders(plan(pt.exp(x).sum() + y)) == [x]
     assert deciders(plan(pt.dot(m, n).sum())) == [m, n]
     assert deciders(plan(pt.exp(x))) == []
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(0, 6)), max_size=20)
+)
+def test_values_share_a_buffer_only_if_one_dies_before_the_other(
+    values: list[tuple[str, int, int]],
+) -> None:
+    lives = sorted([Lifetime(size, at, at + n) for size, at, n in values], key=lambda v: v.first)
+    buffers = share_buffers(lives)
+    by_buffer: dict[int, list[Lifetime]] = {}
+    for life, buffer in zip(lives, buffers, strict=True):
+        by_buffer.setdefault(buffer, []).append(life)
+    for users in by_buffer.values():
+        assert len({user.size for user in users}) == 1
+        assert all(one.last < two.first for one, two in pairwise(users))
+    for size in "ab":  # no more buffers than values that are alive at once
+        alive = [sum(v.size == size and v.first <= t <= v.last for v in lives) for t in range(20)]
+        assert sum(users[0].size == size for users in by_buffer.values()) == max(alive)
+    assert list(dict.fromkeys(buffers)) == list(range(len(by_buffer)))
+
+
+@pytest.mark.parametrize(
+    ("readers", "yes"),
+    [([], True), ([Reader(2)], True), ([Reader(3)], False), ([Reader(4)], False),
+     ([Reader(3, in_place=True)], True), ([Reader(4, in_place=True)], False),
+     ([Reader(1), Reader(3, in_place=True)], True), ([Reader(3), Reader(3, True)], False)],
+)  # fmt: skip
+def test_a_value_is_overwritten_only_after_its_readers(readers: list[Reader], yes: bool) -> None:
+    assert can_overwrite(readers, 3) == yes

@@ -17,7 +17,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.link import plan_of
 from rewrite_engine.link.plan import Traits
 from rewrite_engine.link.vm import traits
-from rewrite_engine.link.vm.workspace import LARGE
+from rewrite_engine.link.vm.workspace import LARGE_BYTES
 from tests.link.plan.counting import (
     Bytes,
     CountingLinker,
@@ -171,7 +171,7 @@ def test_the_plan_tells_the_buffers_that_the_vm_keeps(rows: int) -> None:
     out = (pt.dot(m, n) * 2 + outer).sum()
     f = link([m, n], [out])
     a, b = np.ones((rows, 150)), np.ones((150, 250))
-    assert a.nbytes > LARGE
+    assert a.nbytes > LARGE_BYTES
     f.call(a, b)
     (workspace,) = f.free.__self__.pool.free  # type: ignore[attr-defined]
     plan = plan_of(FunctionGraph([m, n], [out]), traits)

@@ -14,8 +14,8 @@ m = pt.matrix("m")
 s = pt.scalar("s")
 
 
-def storages(outputs: list[Any], lent: Any = ()) -> Storages:
-    return Storages(schedule(FunctionGraph(None, outputs, clone=False)), lent)
+def storages(outputs: list[Any], borrowed: Any = ()) -> Storages:
+    return Storages(schedule(FunctionGraph(None, outputs, clone=False)), borrowed)
 
 
 def test_a_view_shows_what_it_is_of() -> None:
@@ -23,9 +23,9 @@ def test_a_view_shows_what_it_is_of() -> None:
     found = storages([view, new], {m})
     assert found.of(view) is found.of(m)
     assert found.of(new) is not found.of(m)
-    assert (found.of(m).ours, found.of(m).lent) == (False, True)
-    assert (found.of(new).ours, found.of(new).lent) == (True, False)
-    assert not storages([view]).of(m).lent
+    assert (found.of(m).ours, found.of(m).borrowed) == (False, True)
+    assert (found.of(new).ours, found.of(new).borrowed) == (True, False)
+    assert not storages([view]).of(m).borrowed
 
 
 def test_what_shows_one_or_the_other_is_ours_if_both_are() -> None:

@@ -16,7 +16,7 @@ from rewrite_engine import ifelse
 from rewrite_engine.errors import DTypeError, InputError, NDimError
 from rewrite_engine.gradient import grad
 from rewrite_engine.graph.op import Op
-from rewrite_engine.link.plan.conditions import MOST, WAYS
+from rewrite_engine.link.plan.conditions import MAX_NESTED_CONDITIONS, MAX_WAYS
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.flow.branches import IfElse
 
@@ -152,7 +152,7 @@ def test_what_no_choice_takes_is_never_computed(mode: Any) -> None:
 
 def test_more_ways_than_are_looked_at() -> None:
     """What they have in common counts."""
-    n = 3 * WAYS
+    n = 3 * MAX_WAYS
     ks = pt.lvector("ks")
     h, outer = noted("h", x), pt.lscalar("outer")
     some = sum([ifelse(ks[i], h * i, x) for i in range(n)])
@@ -173,13 +173,13 @@ def test_conditions_in_branches(mode: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["vm", "py"])
 def test_a_long_chain_of_cases(mode: str) -> None:
-    n = MOST + 10
+    n = MAX_NESTED_CONDITIONS + 10
     k = pt.lscalar("k")
     out: Any = noted("none", x)
     for i in reversed(range(n)):
         out = ifelse(pt.eq(k, i), noted(str(i), x + float(i)), out)
     f = rw.function([k, x], out, mode=mode)
-    for i in (0, 7, MOST - 2):
+    for i in (0, 7, MAX_NESTED_CONDITIONS - 2):
         assert f(i, [0.5]).tolist() == [i + 0.5]
         assert ran(f, i, [0.5]) == [str(i)]
     assert f(n - 1, [0.5]).tolist() == [n - 0.5]
