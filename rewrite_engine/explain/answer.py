@@ -200,7 +200,7 @@ class Answers:
     def computed(self, one: FunctionDifference) -> Blocks:
         """Yield what the graphs compute differently."""
         assert one.new is not None
-        names, all_names = one.outputs, one.new.about.output_names
+        names, all_names = one.outputs, one.new.outputs
         if not names:
             yield Paragraph("both compute the same", indent=2)
             return

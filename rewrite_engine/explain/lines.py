@@ -149,14 +149,12 @@ def function_line(f: FunctionReport) -> FunctionLine:
         **_costs(a, b),
         **_peaks(peak_of(before, check.shapes_before), peak_of(after, check.shapes_after)),
         seconds=_seconds(f),
-        calls=len(record.called.kept),
         call_error=record.called.error,
         compared_on=check.basis,
         verdict=_verdict(check),
         outputs=[_output(name, one) for name, one in check.outputs],
         mode=repr(record.mode),
         runs=record.runs,
-        output_names=f.outputs,
         inputs=_inputs(f),
         assumptions=_assumptions(f),
         claims=_claims(check.claims),
@@ -258,9 +256,9 @@ def _claims(claims: Any) -> ClaimCounts:
         ClaimCounts, claims, judged=claims.steps, not_judged=claims.left,
         not_special=claims.why_not,
         untrue=[filled(UntrueClaim, one, firing=one.number) for one in claims.untrue],
-        forgiven=[
-            filled(ForgivenDifference, one, firings=list(one.numbers)) for one in claims.forgiven
-        ],
+        forgiven=tuple(
+            [filled(ForgivenDifference, one, firings=list(one.numbers)) for one in claims.forgiven]
+        ),
     )  # fmt: skip
     return found
 

@@ -94,7 +94,14 @@ class FunctionReport:
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs."""
-        return tuple(output_names(self.record))
+        if not self.is_saved:
+            return tuple(output_names(self.record))
+        return next(tuple(one.output_names) for one in self.graphs if one.inside is None)
+
+    @property
+    def is_on_calls(self) -> bool:
+        """Whether values are those of calls, not random ones."""
+        return not self.about.compared_on.startswith("random")
 
     @cached_property
     def check(self) -> FunctionComparison:

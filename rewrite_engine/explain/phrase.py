@@ -140,7 +140,7 @@ def graph_lines(
         yield from lines
         return
     yield from _cut_functions(functions, loops, width)
-    count, outputs = len(f.about.output_names), 0
+    count, outputs = len(f.outputs), 0
     if sum(_height(line, width) for line in lines) > most:
         defined, results = lines[: len(lines) - count], lines[len(lines) - count :]
         lines, outputs = _outputs_first(defined, results, most, width)
@@ -336,7 +336,7 @@ def cost_line(f: FunctionReport) -> str:
     peaks = arrow(amount(about.peak_before, "B"), amount(about.peak_after, "B"))
     parts.append(f"peak {peaks}{at}")
     text = ", ".join(parts)
-    text += f"; estimated for {'the first call' if about.calls else 'random inputs'}"
+    text += f"; estimated for {'the first call' if f.is_on_calls else 'random inputs'}"
     if about.unsized:
         text += f"; without {plural(about.unsized, 'node')} of unknown shape"
     names = ", ".join(about.uncounted)
@@ -415,7 +415,7 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
     if problem is not None:
         yield f"claims    not checked: {problem}"
     elif claims.judged and not claims.untrue:
-        where = [plural(claims.calls, "call")] if f.about.calls else ["random inputs"]
+        where = [plural(claims.calls, "call")] if f.is_on_calls else ["random inputs"]
         where += [f"{plural(claims.special, 'draw')} of special values"] if claims.special else []
         few = f"{claims.judged} of " if claims.judged < claims.firings else ""
         late = f"; no special values: {claims.not_special}" if claims.not_special else ""

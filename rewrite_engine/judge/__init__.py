@@ -7,6 +7,10 @@ of the results of a whole graph. They read what is known of a difference: `diffe
 a table: `excuses.py`, `digits.py`. `facts.py` says whether facts hold; `compare.py` says how far
 outputs are apart.
 
+`truth.py` gives the exact results of one node for `rw.accuracy`: with the functions of
+`function.py`, linear algebra (`matrix.py`, by the numbers of `binary.py`), or in 80-bit floats
+(`wide.py`).
+
 A package above `tensor` and the rules and below the linkers: it imports no linker, `check` or
 `explain`.
 """

@@ -86,7 +86,7 @@ class Difference:
         self.claim = sides.promise
         self.wrong = ~same_bits(a, b)
         self._truth: dict[Any, Any] = {}
-        self._elements: dict[Any, Element] = {}
+        self._elements: dict[Any, DifferentElement] = {}
 
     @cached_property
     def nodes(self) -> list[Apply]:
@@ -209,13 +209,13 @@ class Difference:
             return False
         return self.is_local or sum(x.size for x in arrays) <= MAX_EXACT_ELEMENTS
 
-    def element(self, place: Any) -> Element:
+    def element(self, place: Any) -> DifferentElement:
         """Return what is known of one element."""
         if place not in self._elements:
             self._elements[place] = self._element(place)
         return self._elements[place]
 
-    def _element(self, place: Any) -> Element:
+    def _element(self, place: Any) -> DifferentElement:
         here, at = dict(self.given), place
         if self.is_local:
             here, at = {v: part(x, place) for v, x in here.items()}, ()
@@ -224,7 +224,7 @@ class Difference:
             self._truth[key] = self._true_value(here) if self.has_digits else None
         found = self._truth[key]
         t = None if found is None else np.asarray(found[at], object).item()
-        return Element(self, place, at, here, self.a[place], self.b[place], t)
+        return DifferentElement(self, place, at, here, self.a[place], self.b[place], t)
 
     def _true_value(self, given: dict[Any, Any]) -> Any:
         """Return the true value of the left side; None if it is not known."""
@@ -233,7 +233,7 @@ class Difference:
 
 
 @dataclass
-class Element:
+class DifferentElement:
     """One element of a difference. at: its place in what is computed from `given`; t: its true
     value; None if it is not known.
     """

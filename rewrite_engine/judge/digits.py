@@ -11,7 +11,7 @@ from mpmath import mp, mpc, mpf
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
-from rewrite_engine.judge.difference import Element, coarseness
+from rewrite_engine.judge.difference import DifferentElement, coarseness
 from rewrite_engine.judge.excuses import (
     APPROX,
     DIGITS,
@@ -93,7 +93,7 @@ def text(t: Any) -> str:
 # --- excuses --------------------------------------------------------------------------------------
 
 
-def truth(e: Element) -> Any:
+def truth(e: DifferentElement) -> Any:
     """Return the true value; where digits are too few for the left side of a rule that stabilises,
     that of the right side.
     """
@@ -103,7 +103,7 @@ def truth(e: Element) -> Any:
     return e.t if made is None else made
 
 
-def limit_of(e: Element) -> bool | None:
+def limit_of(e: DifferentElement) -> bool | None:
     """Whether the right side is the limit of the left side at finite inputs; None if no point near
     them has a value.
     """
@@ -114,13 +114,13 @@ def limit_of(e: Element) -> bool | None:
     return e.cache["limit"]
 
 
-def _right_side(e: Element) -> Any:
+def _right_side(e: DifferentElement) -> Any:
     """The value of the right side, by many digits."""
     value = reference(e.sides.new, e.given, compute_all(e.sides.new, e.given))
     return None if value is None else np.asarray(value[e.at], object).item()
 
 
-def _is_lost(e: Element) -> bool:
+def _is_lost(e: DifferentElement) -> bool:
     """Whether digits are too few for the left side, which is infinite or NaN because of that: no
     point near the inputs has another value.
     """
@@ -131,7 +131,7 @@ def _is_lost(e: Element) -> bool:
     return not e.is_finite or limit_of(e) is None
 
 
-def _has_few_digits(e: Element) -> bool:
+def _has_few_digits(e: DifferentElement) -> bool:
     """Whether neither side has a value even with many digits."""
     if not e.sides.limits or e.t is None or e.t == e.t or not _is_lost(e):
         return False
@@ -139,12 +139,12 @@ def _has_few_digits(e: Element) -> bool:
     return made is None or made != made
 
 
-def _has_no_truth(e: Element) -> bool:
+def _has_no_truth(e: DifferentElement) -> bool:
     t = truth(e)
     return bool(is_nan(e.b)) and e.sides.limits and not e.has_nan and t is not None and t != t
 
 
-def unit_size(e: Element) -> float:
+def unit_size(e: DifferentElement) -> float:
     """The size whose unit in the last place counts: of a logarithm of a sum, near 0, no digit is
     safe, on neither side.
     """
@@ -156,7 +156,7 @@ def unit_size(e: Element) -> float:
     return e.size
 
 
-def is_ambiguous_pole(e: Element) -> bool:
+def is_ambiguous_pole(e: DifferentElement) -> bool:
     """Whether the left side is NaN and in truth a pole of 0.0, or of -0.0: nobody knows which."""
     t = truth(e)
     if not is_nan(e.a) or not e.is_finite or t is None or not is_infinite(t):
@@ -164,7 +164,7 @@ def is_ambiguous_pole(e: Element) -> bool:
     return str(e.sides.term.head) not in LOGARITHMS and not e.size >= np.finfo(e.a.dtype).max
 
 
-def _is_true(e: Element) -> bool:
+def _is_true(e: DifferentElement) -> bool:
     """Whether the right side is the true value, and the left side has none, or b is infinite."""
     if is_nan(e.b) or (np.isfinite(e.a) and np.isfinite(e.b)) or is_ambiguous_pole(e):
         return False
@@ -187,7 +187,7 @@ def real_name(a: Any) -> str:
     return str(np.finfo(a.dtype).dtype)
 
 
-def _is_log_of_nearly_zero(e: Element) -> bool:
+def _is_log_of_nearly_zero(e: DifferentElement) -> bool:
     t = truth(e)
     rounded = is_nan(e.a) and t is not None and t != t and e.is_finite
     return bool(
@@ -195,7 +195,7 @@ def _is_log_of_nearly_zero(e: Element) -> bool:
     )
 
 
-def _is_narrow(e: Element) -> bool:
+def _is_narrow(e: DifferentElement) -> bool:
     """Whether the left side is infinite, and narrower floats on the way end before those of the
     result.
     """
@@ -203,18 +203,18 @@ def _is_narrow(e: Element) -> bool:
     return bool(infinite and coarseness(e.sides.term) > 1)
 
 
-def _is_lost_infinity(e: Element) -> bool:
+def _is_lost_infinity(e: DifferentElement) -> bool:
     lost = e.a.dtype.kind == "c" and not e.is_finite
     return bool(is_nan(e.a) and np.isinf(e.b) and lost and not is_ambiguous_pole(e))
 
 
-def _is_limit(e: Element) -> bool:
+def _is_limit(e: DifferentElement) -> bool:
     if not is_nan(e.a) or is_nan(e.b) or is_ambiguous_pole(e):
         return False
     return limit(e) is None
 
 
-def _is_near_end(e: Element) -> bool:
+def _is_near_end(e: DifferentElement) -> bool:
     """Whether a finite number is so near to the largest one that rounding makes an infinity of
     it.
     """
@@ -225,7 +225,7 @@ def _is_near_end(e: Element) -> bool:
     return bool(far and e.a.dtype.kind == "f" and (e.a > 0) == (e.b > 0))
 
 
-def _is_nearer(e: Element) -> bool:
+def _is_nearer(e: DifferentElement) -> bool:
     t = truth(e)
     if not (np.isfinite(e.a) and np.isfinite(e.b)) or t is None or t != t:
         return False
@@ -239,7 +239,7 @@ def _is_nearer(e: Element) -> bool:
 LOST, THE_LIMIT = "NaN becomes a number", "which is the limit"
 
 
-def limit(e: Element) -> str | None:
+def limit(e: DifferentElement) -> str | None:
     """Return what is wrong with a number in place of NaN. Stable functions may give the limit."""
     if truth(e) is None:
         return LOST

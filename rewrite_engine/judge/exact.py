@@ -148,6 +148,10 @@ def logaddexp(x: Any, y: Any) -> Any:
     )
 
 
+def logdiffexp(x: Any, y: Any) -> Any:
+    return x if y == -INF else x + logarithm(-expm1(y - x))
+
+
 def erfc(x: Any) -> Any:
     if abs(x) < mpf(10) ** 50:
         return mp.erfc(x)
@@ -178,6 +182,7 @@ SCALAR: dict[str, Any] = {
     "add": lambda *xs: reduce(real(lambda a, b: a + b), xs),
     "mul": lambda *xs: reduce(real(lambda a, b: a * b), xs),
     "logaddexp": lambda *xs: reduce(real(logaddexp), xs),
+    "logdiffexp": real(logdiffexp),
     "maximum": fold(extreme["maximum"]),
     "minimum": fold(extreme["minimum"]),
     "sub": real(lambda a, b: a - b),

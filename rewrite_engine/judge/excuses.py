@@ -15,7 +15,7 @@ import numpy as np
 
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.difference import Difference, Element, part
+from rewrite_engine.judge.difference import Difference, DifferentElement, part
 from rewrite_engine.judge.noise import REACH, is_nan, within
 from rewrite_engine.judge.values import compute_all
 from rewrite_engine.tensor import Elemwise
@@ -40,7 +40,7 @@ class Excuse(NamedTuple):
     integers: bool = False
 
 
-def each(predicate: Callable[[Element], bool]) -> Callable[[Difference, Mask], Mask]:
+def each(predicate: Callable[[DifferentElement], bool]) -> Callable[[Difference, Mask], Mask]:
     """Return a function of a difference that asks for each element."""
 
     def forgives(d: Difference, left: Mask) -> Mask:
@@ -181,11 +181,11 @@ def _largest(x: Any) -> float:
     return float(np.max(np.abs(np.nan_to_num(x.astype("complex128")))))
 
 
-def _overflows_unseen(e: Element) -> bool:
+def _overflows_unseen(e: DifferentElement) -> bool:
     return e.t is None and bool(is_nan(e.a)) and overflows(e, e.size)
 
 
-def overflows(e: Element, size: float) -> bool:
+def overflows(e: DifferentElement, size: float) -> bool:
     """Whether a number on the way to the left side overflows, so that its NaN shows nothing."""
     if e.whole.claim.ulps and size >= np.finfo(e.a.dtype).max:
         return True
@@ -196,7 +196,7 @@ def overflows(e: Element, size: float) -> bool:
     return any(np.isinf(a).any() for a in arrays if a.dtype.kind in "fc")
 
 
-def _is_unknown_complex(e: Element) -> bool:
+def _is_unknown_complex(e: DifferentElement) -> bool:
     if not is_nan(e.a) or is_nan(e.b) or e.a.dtype.kind != "c" or e.t is not None:
         return False
     inputs = [part(x, e.at) for x in e.floats if x.ndim <= len(e.at)] if e.at else e.floats
@@ -208,6 +208,7 @@ def _is_unknown_complex(e: Element) -> bool:
 
 VALUES, NOISE, DIGITS, UNKNOWN = "values", "noise", "digits", "unknown truth"
 NOT_EXACT, EXACT, APPROX, STABLE = "refines, approx", "exact", "approx", "rules that stabilise"
+GRANTED = "assumes"
 
 EXCUSES: tuple[Excuse, ...] = (
     Excuse("rounding", "the two differ by rounding", NOT_EXACT, VALUES, _is_rounding),
@@ -225,7 +226,7 @@ EXCUSES: tuple[Excuse, ...] = (
            NOISE, _is_noise, integers=True),
     Excuse("large numbers", "numbers on the way are so large that sums of them overflow", APPROX,
            UNKNOWN, _is_large, True),
-    Excuse("granted", "the user has granted that there are no such values", "assumes", NOISE,
+    Excuse("granted", "the user has granted that there are no such values", GRANTED, NOISE,
            _is_granted, True),
     Excuse("mended", "the left side overflows on the way", NOT_EXACT, UNKNOWN, _is_mended, True),
     Excuse("overflow", "a step of the left side overflows, or underflows to 0", NOT_EXACT, UNKNOWN,
@@ -242,4 +243,6 @@ EXCUSES: tuple[Excuse, ...] = (
 def applies(excuse: Excuse, d: Difference) -> bool:
     """Whether an excuse is for differences of this claim."""
     is_exact = d.claim.kind == "exact"
+    if excuse.claims == GRANTED:
+        return d.sides.granted is not None
     return is_exact if excuse.claims == EXACT else not is_exact

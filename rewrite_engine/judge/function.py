@@ -109,16 +109,11 @@ def _power_of_two_sum(x: Any, y: Any) -> Any:
     return x if x == y == -INF else max(x, y) + mp.log1p(mpf(2) ** -abs(x - y)) / mp.ln2
 
 
-def _log_difference(x: Any, y: Any) -> Any:
-    return x if y == -INF else x + logarithm(-mp.expm1(y - x))
-
-
 FUNCTIONS: dict[str, Any] = {
     "cbrt": real(lambda x: mp.sign(x) * mp.cbrt(abs(x))),
     "fmod": real(_remainder),
     "hypot": real(_hypot),
     "logaddexp2": real(_power_of_two_sum),
-    "logdiffexp": real(_log_difference),
     "round_half_away_from_zero": real(lambda x: mp.sign(x) * mp.floor(abs(x) + mpf(0.5))),
     "copysign": real(lambda x, y: abs(x) * (1 if y >= 0 else -1)),
     "heaviside": real(lambda x, y: y if x == 0 else mpf(int(x > 0))),

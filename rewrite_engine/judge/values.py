@@ -18,6 +18,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors, toposort
 
 MAX_CONE_NODES = 200  # of a term, nearest first; what is below them is taken as given
+MAX_STEPS_BETWEEN = 30  # from an operand back to another one
 
 
 class NoValue(Exception):
@@ -199,9 +200,42 @@ def cone_of(term: Variable, other: Variable) -> list[Apply]:
 
 
 def leaves_of(cone: Sequence[Apply]) -> list[Variable]:
-    """Return the operands of nodes that these nodes do not compute."""
+    """Return the operands that nodes do not compute, each free to have any value: instead of an
+    operand that is computed from others in a few steps, those that are missing for it.
+    """
     computed = {v for node in cone for v in node.outputs}
-    return list(dict.fromkeys([v for node in cone for v in node.inputs if v not in computed]))
+    leaves = dict.fromkeys([v for node in cone for v in node.inputs if v not in computed])
+    todo = list(leaves)
+    for v in todo:
+        if nodes := _nodes_between(v, leaves):
+            del leaves[v]
+            inner = {w for node in nodes for w in node.outputs}
+            fresh = dict.fromkeys([w for node in nodes for w in node.inputs if w not in inner])
+            todo += [w for w in fresh if w not in leaves]
+            leaves.update(fresh)
+    return list(leaves)
+
+
+def _nodes_between(v: Variable, leaves: Mapping[Variable, None]) -> list[Apply]:
+    """Return the nodes that compute a variable from others of the leaves, if few steps do."""
+    nodes: dict[Apply, None] = {}
+    level = [v]
+    while level and len(nodes) < MAX_STEPS_BETWEEN:
+        makers = [w.owner for w in level if w.owner is not None and (w is v or w not in leaves)]
+        fresh = dict.fromkeys([node for node in makers if node not in nodes])
+        nodes.update(fresh)
+        level = [w for node in fresh for w in node.inputs]
+    operands = {w for node in nodes for w in node.inputs}
+    reached = {w for w in operands if w in leaves and not isinstance(w, Constant)}
+    if not reached:
+        return []
+    ends = reached | {w for w in operands if w.owner not in nodes}
+    found = []
+    for node in toposort([v], ends):
+        if not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
+            found.append(node)
+    return found
 
 
 def compute_all(output: Variable, given: Mapping[Any, Any]) -> Any:

@@ -20,7 +20,7 @@ from rewrite_engine.judge.difference import (
     HAS_DIGITS,
     BothSides,
     Difference,
-    Element,
+    DifferentElement,
     places,
     state,
 )
@@ -188,14 +188,14 @@ def judge(
         return Verdict(Broken.TYPE, str(Broken.TYPE), given=given)
     with np.errstate(all="ignore"):
         d = Difference(sides, given, values, a, b, true_value)
-        return Trial(d, strict).verdict() if np.any(d.wrong) else KEPT
+        return ExcuseSearch(d, strict).verdict() if np.any(d.wrong) else KEPT
 
 
 STRICT_ORDER = (VALUES, DIGITS, NOISE, UNKNOWN)
 LENIENT_ORDER = (VALUES, NOISE, DIGITS, UNKNOWN)
 
 
-class Trial:
+class ExcuseSearch:
     """Looks for excuses of a difference. left: the places that nothing excuses so far."""
 
     def __init__(self, difference: Difference, strict: bool) -> None:
@@ -267,7 +267,7 @@ class Trial:
         return Verdict(how, why, None, units, e.a, e.b, true, e.at, e.given, is_known=known)
 
 
-def _how(e: Element) -> tuple[Broken, str, float | None]:
+def _how(e: DifferentElement) -> tuple[Broken, str, float | None]:
     """How one element breaks the claim."""
     if is_nan(e.b):
         return Broken.NAN, str(Broken.NAN), None

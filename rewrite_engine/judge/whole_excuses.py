@@ -25,7 +25,7 @@ BETTER = 4  # how many times as far from the truth a result may be as the graph 
 
 
 @dataclass
-class Result:
+class WholeElement:
     """One element of a result. i: the number of the result; w: what the graph gives as it is
     written; f: what was found; noise: what it gives under noise.
     """
@@ -88,30 +88,30 @@ class WholeExcuse(NamedTuple):
     name: str
     reason: str
     results: str
-    forgives: Callable[[Result], bool]
+    forgives: Callable[[WholeElement], bool]
 
 
-def _is_undetermined(r: Result) -> bool:
+def _is_undetermined(r: WholeElement) -> bool:
     return bool(class_of(r.noise) - {*class_of(np.array([r.w]))})
 
 
-def _is_complex_infinity(r: Result) -> bool:
+def _is_complex_infinity(r: WholeElement) -> bool:
     w, f = r.w, r.f
     return w.dtype.kind == "c" and not (np.isfinite(w) and (np.isfinite(f) or abs(w) < edge(w)))
 
 
-def _is_noise(r: Result) -> bool:
+def _is_noise(r: WholeElement) -> bool:
     if r.is_integer:
         return bool((r.noise != r.w).any())
     return r.apart <= REACH * r.around
 
 
-def _is_doubtful(r: Result) -> bool:
+def _is_doubtful(r: WholeElement) -> bool:
     """Whether a comparison, or what is left of a difference, hangs by the last digit."""
     return bool(np.isfinite(r.w)) and bool(r.doubts)
 
 
-def _is_true(r: Result) -> bool:
+def _is_true(r: WholeElement) -> bool:
     if r.is_integer:
         return bool(r.truth == int(r.f))
     if not r.is_finite:
@@ -125,7 +125,7 @@ def _is_true(r: Result) -> bool:
     return bool(off <= max(REACH * r.around, tiny if abs(r.truth) < tiny else 0.0))
 
 
-def _is_regrouped(r: Result) -> bool:
+def _is_regrouped(r: WholeElement) -> bool:
     """Whether a partial sum of another order may overflow, or has."""
     graph = r.graph
     if not graph.regrouped or (r.is_finite and not r.is_integer):
@@ -139,21 +139,21 @@ def _is_regrouped(r: Result) -> bool:
     return bool(abs(mpf(float(r.f)) - r.truth) <= slack)
 
 
-def _overflows_in_exponent(r: Result) -> bool:
+def _overflows_in_exponent(r: WholeElement) -> bool:
     return not np.isfinite(r.f) and r.graph.may_overflow(r.graph.in_exponents)
 
 
-def _is_too_large(r: Result) -> bool:
+def _is_too_large(r: WholeElement) -> bool:
     lost = np.isfinite(r.w) and not np.isfinite(r.f) and r.truth is not None
     return bool(lost and abs(r.truth) > 0.99 * largest(r.w))
 
 
-def _has_no_truth(r: Result) -> bool:
+def _has_no_truth(r: WholeElement) -> bool:
     lost = np.isfinite(r.w) and not np.isfinite(r.f) and r.truth is not None
     return bool(lost and r.truth != r.truth and r.graph.is_moderate)
 
 
-def _is_led(r: Result) -> bool:
+def _is_led(r: WholeElement) -> bool:
     """Whether a number is what the graph gives as it is written once some steps are mended."""
     out, graph = r.graph.results[r.i], r.graph
     if r.f.dtype.kind == "c":  # of which there are no exact values
@@ -164,7 +164,7 @@ def _is_led(r: Result) -> bool:
     )
 
 
-def _is_unknown(r: Result) -> bool:
+def _is_unknown(r: WholeElement) -> bool:
     return r.graph.is_unknown and not r.has_truth
 
 
@@ -234,13 +234,13 @@ def _wrong_elements(graph: WholeGraph, i: int, good: Any, f: Any) -> list[Verdic
     wrong = []
     for at in np.argwhere(~good):
         place = tuple(at)
-        r = Result(graph, i, place, w[place], f[place], samples[(slice(None), *place)])
-        verdict = judge_result(r)
+        r = WholeElement(graph, i, place, w[place], f[place], samples[(slice(None), *place)])
+        verdict = judge_element(r)
         wrong += [verdict] if verdict.broken else []
     return wrong
 
 
-def judge_result(r: Result) -> Verdict:
+def judge_element(r: WholeElement) -> Verdict:
     """Return the verdict on an element that differs."""
     excuse = next((row for row in WHOLE_EXCUSES if row.forgives(r)), None)
     if excuse is not None:
@@ -253,7 +253,7 @@ def judge_result(r: Result) -> Verdict:
     return Verdict(how, why, None, None, r.w, r.f, truth, r.place, output=r.i, severity=severity)
 
 
-def _how(r: Result) -> tuple[Broken, float]:
+def _how(r: WholeElement) -> tuple[Broken, float]:
     """Return how a result is wrong; in units of what noise does, 0 if a rule that stabilises may do
     so.
     """

@@ -294,6 +294,22 @@ def test_rounding_that_grows_from_step_to_step_is_no_false_claim(seed):
     assert report.ok
 
 
+@pytest.mark.parametrize(
+    "z",
+    [
+        pt.log(pt.erf(x) - pt.erf(y)),
+        pt.log(pt.erf(x) - pt.erf(y)) + (pt.erf(x) - pt.erf(y)),
+        pt.log(pt.erfc(-x) - pt.erfc(-y)),
+        pt.log(pt.sigmoid(x) - pt.sigmoid(y)),
+    ],
+)
+def test_a_shared_operand_that_underflows_does_not_make_an_infinity_right(z):
+    """The right side reads the difference, too, which is 0 in floats and not in truth."""
+    report = reported(z, ([-333.28, -1.0], [-334.69, -2.0]))
+    assert report.functions[0].check.claims.untrue == ()
+    assert report.ok
+
+
 def test_the_largest_difference_is_told_in_units():
     report = reported((x + y) * 0.1, (np.arange(9.0) * 1.1, np.arange(9.0) * 0.7), rules=[shares])
     (one,) = report.functions[0].check.claims.untrue

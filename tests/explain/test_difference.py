@@ -91,6 +91,17 @@ def test_saved_reports_are_compared_with_their_versions():
     assert compared(Report.of_lines(old, "a"), Report.of_lines(lines, "b")).functions[0].alike
 
 
+def test_a_report_of_the_first_fields_is_read_printed_and_compared():
+    first = Report.read(str(Path(__file__).parent / "reports" / "first.json"))
+    text = str(first)
+    assert "#2   log1p(exp(x)) → softplus(x)" in text
+    assert "claims    kept by 2 firings, on random inputs" in text
+    assert "  result = softplus(x)" in text
+    [one] = compared(first, explain(pt.log(1 + pt.exp(x)), name="term")).functions
+    assert not one.outputs
+    assert not one.rules
+
+
 def test_functions_that_only_one_report_has():
     a = saved(explain(x + 1, name="a"))
     b = saved(explain(x + 1, name="b"))

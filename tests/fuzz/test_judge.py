@@ -10,7 +10,7 @@ from mpmath import mp
 
 import rewrite_engine.tensor as pt
 from fuzz import graphs
-from rewrite_engine.judge.whole_excuses import Result, judge_result
+from rewrite_engine.judge.whole_excuses import WholeElement, judge_element
 from tests.fuzz.cases import case, judge_of
 
 
@@ -358,7 +358,9 @@ def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -
     one = case(lambda x, y: pt.softmax(x + 1 / pt.log(1 + y)), np.array([0.0, 88.0]), np.array(y))
     wanted = [np.full(2, np.nan)]
     graph = judge_of(one).graph
-    found = judge_result(Result(graph, 0, (0,), wanted[0][0], np.float64(0.5), wanted[0][:1]))
+    found = judge_element(
+        WholeElement(graph, 0, (0,), wanted[0][0], np.float64(0.5), wanted[0][:1])
+    )
     assert (found.broken is not None and found.severity > 0) is is_told
 
 
@@ -548,7 +550,7 @@ def test_the_number_of_digits_is_as_before_when_a_case_was_judged() -> None:
     before, one = mp.dps, case(overflowing_powers, np.array([709.0]))
     graph = judge_of(one).graph
     value = np.array([0.5])
-    found = judge_result(Result(graph, 0, (0,), value[0], np.float64(-1.0), value))
+    found = judge_element(WholeElement(graph, 0, (0,), value[0], np.float64(-1.0), value))
     assert found.excuse.name == "mended steps"
     assert mp.dps == before
 

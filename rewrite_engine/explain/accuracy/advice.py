@@ -91,9 +91,10 @@ ADVICE = (
     Advice(patterns.one_minus_tanh, "1 - tanh({x})", "2 * sigmoid(-2 * {x})"),
     Advice(patterns.one_minus_erf, "1 - erf({x})", "erfc({x})"),
     Advice(patterns.log_of_product, "log(prod({x}))", "sum(log({x}))"),
+    Advice(patterns.normal_equations, "solve({a}.T @ {a}, {a}.T @ {b})", "lstsq({a}, {b})[0]"),
     Advice(patterns.product_with_inverse, "inv({a}) @ {b}", "solve({a}, {b})"),
 )
-FORMS = RuleSet([patterns.square_of_power, patterns.square_of_product])
+FORMS = RuleSet([patterns.square_of_power, patterns.square_of_product, patterns.difference_of_sum])
 
 
 def suggestions(

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpmath import mp, mpf
 
+from rewrite_engine.compile import Mode, function
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.error import ValuePair, all_digits, are_zero, digits
 from rewrite_engine.explain.accuracy.loss import Loss, repaired
+from rewrite_engine.explain.accuracy.recorded import record_alone
 from rewrite_engine.explain.accuracy.report import OutputAccuracy, RuleEffect
 from rewrite_engine.explain.record import FunctionRecord
 from rewrite_engine.explain.states import graph_until, own_steps
@@ -122,6 +125,31 @@ def effects(
     for i in changed:
         found += history.effects_on(i, outputs[i].name)
     return list(dict.fromkeys(found))
+
+
+def effects_of_default(
+    record: FunctionRecord,
+    values: Sequence[Any],
+    outputs: Mapping[int, OutputAccuracy],
+    true: Sequence[ValuePair],
+) -> list[RuleEffect]:
+    """Return the firings of the default mode that would restore digits, for a function that was
+    compiled in another mode.
+    """
+    lossy = [i for i, o in outputs.items() if o.is_lossy_compiled]
+    default = Mode("py")
+    if not lossy or record.mode.query == default.query:
+        return []
+    graph = record.before.clone()
+    inputs, results = graph.inputs, list(graph.outputs)
+    try:
+        other = record_alone(partial(function, inputs, results, default, on_unused_input="ignore"))
+    except RewriteEngineError:  # (it fits only the function's own mode)
+        return []
+    history = History(other, values, true)
+    end = history.digits(len(history.steps))
+    better = [i for i in lossy if end[i] - outputs[i].compiled >= MIN_CHANGE]
+    return [one for i in better for one in history.effects_on(i, outputs[i].name)]
 
 
 class History:

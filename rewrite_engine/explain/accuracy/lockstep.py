@@ -14,7 +14,7 @@ from mpmath import mp
 import rewrite_engine.tensor as pt
 from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.error import ValuePair
-from rewrite_engine.explain.accuracy.sample import Selection
+from rewrite_engine.explain.accuracy.sample import Sampling
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
@@ -40,7 +40,7 @@ class Lockstep:
     loops of which the exact one would end after another number of steps.
     """
 
-    def __init__(self, plan: Selection, digits: int, watch: Watcher = ignore) -> None:
+    def __init__(self, plan: Sampling, digits: int, watch: Watcher = ignore) -> None:
         self.plan, self.digits, self.watch = plan, digits, watch
         self.floats = Floats()
         self.taken: Counter[tuple[str, str]] = Counter()

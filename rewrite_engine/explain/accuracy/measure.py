@@ -16,15 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.compile import Function
 from rewrite_engine.errors import InputError, MissingPackageError
+from rewrite_engine.explain.accuracy.recorded import record_alone
 from rewrite_engine.explain.accuracy.report import AccuracyReport
 from rewrite_engine.explain.capture import copied
-from rewrite_engine.explain.record import FunctionRecord, record_of, recording
+from rewrite_engine.explain.record import FunctionRecord, record_of
 from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.link.program import MISSING, Argument, Cell
 
@@ -101,9 +103,8 @@ def _recorded(f: Function[Any]) -> FunctionRecord:
             f"{f!r} was unpickled, and pickles hold the rewritten graph alone: measure it where it "
             "was compiled"
         )
-    with recording() as recorder:
-        f.written.compile(f.mode)
-    return replace(recorder.records[-1], place=origin_line(f.written.origin))
+    record = record_alone(partial(f.written.compile, f.mode))
+    return replace(record, place=origin_line(f.written.origin))
 
 
 def _values(f: Function[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:

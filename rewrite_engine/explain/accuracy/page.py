@@ -17,6 +17,7 @@ from rewrite_engine.explain.accuracy.show import (
     heading,
     loss_table,
     output_table,
+    possible_text,
     sections,
     shown_outputs,
     verdict,
@@ -44,6 +45,8 @@ def report_as_html(report: AccuracyReport) -> str:
         parts.append(folded(title.removesuffix(":"), shown, is_open=k == 0))
     for one in report.effects:
         parts.append(_sentence(effect_text(one)))
+    for one in report.possible:
+        parts.append(_sentence(possible_text(one)))
     for advice in report.suggestions:
         parts.append(_sentence(advice_text(advice)))
     parts += [_sentence(one) for one in verdict(report)]

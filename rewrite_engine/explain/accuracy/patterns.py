@@ -8,7 +8,7 @@ report sees, as it runs it on the inputs at hand.
 from __future__ import annotations
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.language import Float, Matrix, Prop, assumes, compute, rule
+from rewrite_engine.language import Float, Matrix, Prop, Vector, assumes, compute, rule
 
 
 def centred(x, m, axis):
@@ -31,6 +31,12 @@ def square_of_power(x: Float):
 def square_of_product(x: Float):
     """One form of squares for the rules below."""
     return x * x >> pt.sqr(x)
+
+
+@rule(claim=assumes("these_inputs"))
+def difference_of_sum(x: Float, y: Float):
+    """One form of differences for the rules below."""
+    return x + (-y) >> x - y
 
 
 @rule(claim=assumes("these_inputs"))
@@ -163,3 +169,12 @@ def log_of_product(x: Float, axis: Prop, keepdims: Prop):
 def product_with_inverse(a: Matrix, b: Matrix):
     """The inverse has errors that a solution of the equations does not have."""
     return pt.Dot()(pt.linalg.MatrixInverse()(a), b) >> compute(lambda a, b: pt.linalg.solve(a, b))
+
+
+@rule(claim=assumes("these_inputs"))
+def normal_equations(a: Matrix, b: Vector):
+    """The product of a matrix with its transpose has the square of its condition number."""
+    right = pt.expand_dims(pt.Dot()(a.T, b), 1)
+    return pt.linalg.Solve()(pt.Dot()(a.T, a), right) >> compute(
+        lambda a, b: pt.expand_dims(pt.linalg.lstsq(a, b)[0], 1)
+    )

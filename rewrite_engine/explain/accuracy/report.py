@@ -143,7 +143,8 @@ class AccuracyReport:
 
     outputs: the accuracy of each. losses: steps of the graph as written that lose digits of some
     output, the most important first; losses_compiled: the same for the rewritten graph, if digits
-    are lost there. effects: firings that restored or lost digits. suggestions: what to write
+    are lost there. effects: firings that restored or lost digits. possible: firings of the default
+    mode that would restore digits, if the function has another mode. suggestions: what to write
     instead, measured. reference: how the exact values were computed. notes: limits of the report.
     seconds: what it took.
     """
@@ -154,6 +155,7 @@ class AccuracyReport:
     losses: tuple[DigitLoss, ...]
     losses_compiled: tuple[DigitLoss, ...]
     effects: tuple[RuleEffect, ...]
+    possible: tuple[RuleEffect, ...]
     suggestions: tuple[Suggestion, ...]
     reference: str
     notes: tuple[str, ...]

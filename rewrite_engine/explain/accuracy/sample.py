@@ -1,4 +1,4 @@
-"""Selection for an exact evaluation: elements of large arrays, and nodes in 80-bit floats, as
+"""Plan of an exact evaluation: elements of large arrays, and nodes in 80-bit floats, as
 an estimate of the time allows.
 """
 
@@ -32,7 +32,7 @@ MOVERS = tuple([cls for cls in MOVING if cls not in (pt.IncSubtensor, pt.Advance
 
 
 @dataclass
-class Selection:
+class Sampling:
     """Choice of what to evaluate. masks: elements that are evaluated with many digits, of variables
     of which not all are. wide: nodes, and leaves, that are evaluated in 80-bit floats.
     """
@@ -51,12 +51,12 @@ def planned(
     values: Mapping[Variable, Any],
     suspects: Mapping[Variable, Any],
     seconds: float = MAX_SECONDS,
-) -> Selection:
-    """Return a selection that takes about some seconds at most. values: the computed values.
+) -> Sampling:
+    """Return a plan that takes about some seconds at most. values: the computed values.
     suspects: elements of outputs to look at first, as flat positions.
     """
     nodes = [n for n in toposort(list(outputs)) if all(v in values for v in n.outputs)]
-    plan = Selection()
+    plan = Sampling()
     costs = {node: cost(node, values, plan) for node in nodes}
     if sum(costs.values()) + _leaves_cost(nodes, values, plan) <= seconds:
         return plan
@@ -79,8 +79,8 @@ def planned(
 
 def parts(
     outputs: Sequence[Variable], values: Mapping[Variable, Any], suspects: Mapping[Variable, Any]
-) -> list[tuple[list[Variable], Selection]]:
-    """Return selections for groups of outputs: all together, or large ones, of which a sample is
+) -> list[tuple[list[Variable], Sampling]]:
+    """Return plans for groups of outputs: all together, or large ones, of which a sample is
     evaluated, apart from others, that may need all elements of large arrays.
     """
     whole = planned(outputs, values, suspects)
@@ -92,7 +92,7 @@ def parts(
     return [(some, planned(some, values, suspects, half)) for some in (large, small)]
 
 
-def _settle_wide(nodes: Sequence[Apply], plan: Selection) -> None:
+def _settle_wide(nodes: Sequence[Apply], plan: Sampling) -> None:
     """Give nodes in 80-bit floats, and the leaves that they read, no mask."""
     for node in nodes:
         if node not in plan.wide:
@@ -105,11 +105,11 @@ def _settle_wide(nodes: Sequence[Apply], plan: Selection) -> None:
                 plan.masks.pop(v, None)
 
 
-def everything_wide(outputs: Sequence[Variable]) -> Selection:
-    """Return a selection for a first look: all in 80-bit floats."""
+def everything_wide(outputs: Sequence[Variable]) -> Sampling:
+    """Return a plan for a first look: all in 80-bit floats."""
     nodes = toposort(list(outputs))
     leaves = {v for n in nodes for v in n.inputs if v.owner is None and v.type.kind == "f"}
-    return Selection(wide={*nodes, *leaves})
+    return Sampling(wide={*nodes, *leaves})
 
 
 def sampled(a: Any, suspects: Sequence[int]) -> Any:
@@ -123,20 +123,20 @@ def sampled(a: Any, suspects: Sequence[int]) -> Any:
     return mask.reshape(a.shape)
 
 
-def cost(node: Apply, values: Mapping[Variable, Any], plan: Selection) -> float:
+def cost(node: Apply, values: Mapping[Variable, Any], plan: Sampling) -> float:
     """Return an estimate of the seconds that the numbers of a node take with 50 digits. (What a
     node takes without numbers, 80-bit floats do not save.)
     """
     return MICROSECONDS * _work(node, values, plan)
 
 
-def _leaves_cost(nodes: Sequence[Apply], values: Mapping[Variable, Any], plan: Selection) -> float:
+def _leaves_cost(nodes: Sequence[Apply], values: Mapping[Variable, Any], plan: Sampling) -> float:
     """Return the seconds that it takes to convert inputs and constants of floats."""
     leaves = {v for n in nodes for v in n.inputs if v.owner is None and v.type.kind in "fc"}
     return MICROSECONDS * sum(_count(v, values, plan) for v in leaves)
 
 
-def _count(v: Variable, values: Mapping[Variable, Any], plan: Selection) -> int:
+def _count(v: Variable, values: Mapping[Variable, Any], plan: Sampling) -> int:
     mask = plan.masks.get(v)
     return int(np.count_nonzero(mask)) if mask is not None else size(_data(v, values))
 
@@ -145,7 +145,7 @@ def _data(v: Variable, values: Mapping[Variable, Any]) -> Any:
     return v.data if isinstance(v, Constant) else values.get(v)
 
 
-def _work(node: Apply, values: Mapping[Variable, Any], plan: Selection) -> float:
+def _work(node: Apply, values: Mapping[Variable, Any], plan: Sampling) -> float:
     """Return the microseconds of work on elements."""
     op: Any = node.op
     if isinstance(op, Scan):
@@ -186,7 +186,7 @@ def scalar_cost(op: Any) -> float:
 # --- which elements are needed -----------------------------------------------------------------
 
 
-def spread(node: Apply, values: Mapping[Variable, Any], plan: Selection) -> None:
+def spread(node: Apply, values: Mapping[Variable, Any], plan: Sampling) -> None:
     """Note which elements of the inputs the chosen elements of a node's outputs need. In
     `plan.masks`, None means all of them; what is missing, none so far.
     """
@@ -200,7 +200,7 @@ def spread(node: Apply, values: Mapping[Variable, Any], plan: Selection) -> None
             plan.masks[v] = need if old is False else old | need
 
 
-def _needs(node: Apply, values: Mapping[Variable, Any], plan: Selection) -> list[Any]:
+def _needs(node: Apply, values: Mapping[Variable, Any], plan: Sampling) -> list[Any]:
     op, nothing = node.op, [None] * len(node.inputs)
     mask = plan.masks.get(node.outputs[0])
     arrays = [_data(v, values) for v in node.inputs]

@@ -47,6 +47,7 @@ def text(report: AccuracyReport) -> str:
     for title, losses in sections(report):
         lines += ["", title, *_laid_out(loss_table(losses))]
     lines += _told("", [effect_text(one) for one in report.effects])
+    lines += _told("", [possible_text(one) for one in report.possible])
     lines += _told("", [advice_text(one) for one in report.suggestions])
     lines += _told("", verdict(report))
     lines += _told("", [*report.notes, basis(report)])
@@ -70,6 +71,7 @@ def verdict(report: AccuracyReport) -> Iterator[str]:
     """Yield what there is to say if no advice says it."""
     poor = [o.name for o in report.outputs if o.is_poor]
     advised = {one.output for one in report.suggestions}
+    advised |= {one.output for one in report.possible}
     advised |= {one.output for one in report.effects if one.after < one.before}
     delicate = [o.name for o in report.outputs if o.is_poor and o.is_as_good_as_inputs]
     rest = [name for name in poor if name not in advised and name not in delicate]
@@ -180,6 +182,12 @@ def effect_text(one: RuleEffect) -> str:
     digits = f"{one.before:.1f} → {one.after:.1f}"
     text = f"{one.rule} {verb} digits of {one.output}: {digits} (firing #{one.number}{where})"
     return text if verb == "restores" else f'{text}; mode.excluding("{one.rule}") leaves it out'
+
+
+def possible_text(one: RuleEffect) -> str:
+    """Return the sentence about a rule that the function's mode leaves out."""
+    digits = f"{one.before:.1f} → {one.after:.1f}"
+    return f"In the default mode {one.rule} restores digits of {one.output}: {digits}"
 
 
 def advice_text(one: Suggestion) -> str:

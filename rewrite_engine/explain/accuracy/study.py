@@ -15,7 +15,13 @@ from rewrite_engine.compile import Function
 from rewrite_engine.compile.profiling import line_of
 from rewrite_engine.errors import plural
 from rewrite_engine.explain.accuracy.advice import suggestions
-from rewrite_engine.explain.accuracy.cause import MIN_CHANGE, Cause, effects, fewest
+from rewrite_engine.explain.accuracy.cause import (
+    MIN_CHANGE,
+    Cause,
+    effects,
+    effects_of_default,
+    fewest,
+)
 from rewrite_engine.explain.accuracy.computed import Floats, Values
 from rewrite_engine.explain.accuracy.error import (
     ValuePair,
@@ -247,11 +253,12 @@ class Study:
         before = [self._loss(c) for c in self._causes(self.written)]
         after = [self._loss(c) for c in self._causes(self.rewritten)]
         changed = effects(self.record, self.values, outputs, true)
+        possible = effects_of_default(self.record, self.values, outputs, true)
         optimizer = self.record.mode.optimizer
         advice = suggestions(graph, optimizer, self.values, outputs, true)
         return AccuracyReport(
             self.record.name, self.basis, tuple(outputs.values()), tuple(before), tuple(after),
-            tuple(changed), tuple(advice), self._reference(), tuple(self._notes()),
+            tuple(changed), tuple(possible), tuple(advice), self._reference(), tuple(self._notes()),
             perf_counter() - self.start,
         )  # fmt: skip
 
@@ -321,7 +328,8 @@ class Study:
                 yield f"{text} {op_by_op:.1f} if it runs op by op"
             same = settled(graph.true[i], self.written.true[i], o.full - CONSTANTS)
             if not np.all(same) and o.known >= o.full:
-                yield f"the rewritten graph has another exact value of {o.name}"
+                text = f"the rewritten graph has another exact value of {o.name}"
+                yield f"{text}: rules computed constants in floats, or assumed something"
 
 
 def notes_on_output(o: OutputAccuracy, digits: int) -> Iterator[str]:

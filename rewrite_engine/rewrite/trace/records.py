@@ -262,7 +262,7 @@ class ClaimCounts:
     not_special: Annotated[str | None, "why on none"]
     problem: Annotated[str | None, "why nothing was judged"]
     untrue: list[UntrueClaim]
-    forgiven: list[ForgivenDifference]
+    forgiven: tuple[ForgivenDifference, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -289,7 +289,6 @@ class FunctionLine(Line):
     ] = ""
     unsized: Annotated[Natural, "nodes of unknown shape, which costs do not count"] = 0
     uncounted: Annotated[tuple[str, ...], "ops whose floating-point operations are not known"] = ()
-    calls: Annotated[Natural, "whose inputs were kept; 0: values are random"] = 0
     call_error: Annotated[str | None, "what the first call raised"] = None
     seconds: Annotated[dict[str, float | None], "by stage and phase"]
     compared_on: Annotated[str, "the inputs on which values were compared"]
@@ -300,7 +299,6 @@ class FunctionLine(Line):
     strange: Annotated[str | None, "the first sources of nan or inf"] = None
     mode: Annotated[str, "with which rules it was compiled"]
     runs: Annotated[str, "what is machine code, and what is not and why; empty: all runs one way"]
-    output_names: Annotated[tuple[str, ...], "what the outputs are called"] = ()
     inputs: Annotated[list[InputFields], "arguments and state, in the order of the graph's inputs"]
     assumptions: Annotated[list[Assumption], "what firings rest on"]
     claims: Annotated[
@@ -506,6 +504,9 @@ def _reader(type_: Any) -> Callable[[Any], Any]:
         return lambda value: [inner(one) for one in value]
     if origin is dict and (inner := _reader(args[1])) is not _same:
         return lambda value: {key: inner(one) for key, one in value.items()}
+    if origin is tuple and args[-1] is Ellipsis:
+        one_reader = _reader(args[0])
+        return lambda value: tuple([one_reader(one) for one in value])
     return tuple if origin is tuple else _same
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from rewrite_engine.explain.accuracy.advice import ADVICE, FORMS, letters
 from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.xtensor import xtensor
 
+ROOT = Path(__file__).resolve().parents[3]
 x, y = pt.vectors("x y")
 a, b = pt.matrices("a b")
 NEAR = np.array([1.1, 2.3, 5.7])
@@ -37,6 +40,10 @@ EXAMPLES = {
     "difference of squares": (x**2 - y**2, [x, y], [NEAR + 0.1, CLOSE + 0.1]),
     "one minus tanh": (1 - pt.tanh(x), [x], [NEAR * 10]),
     "one minus erf": (1 - pt.erf(x), [x], [NEAR * 5]),
+    "normal equations": (
+        pt.linalg.solve(a.T @ a, a.T @ x), [a, x],
+        [np.vander(np.linspace(0, 1, 20), 8), np.sin(np.arange(20.0))],
+    ),
     "log of product": (pt.log(pt.prod(x)), [x], [NEAR * 1e-200]),
 }  # fmt: skip
 #: modes in which rules do not restore the digits before
@@ -65,7 +72,7 @@ def test_the_two_sides_in_words_are_the_terms(name):
     names = {k: k for k in values}
     functions = {k: getattr(pt, k) for k in dir(pt)} | {
         "det": pt.linalg.det, "slogdet": pt.linalg.slogdet, "inv": pt.linalg.inv,
-        "solve": pt.linalg.solve,
+        "solve": pt.linalg.solve, "lstsq": pt.linalg.lstsq,
     }  # fmt: skip
     variables = {k: pt.as_tensor(v) for k, v in values.items()}
     sides = [
@@ -73,6 +80,13 @@ def test_the_two_sides_in_words_are_the_terms(name):
         for side in (advice.found, advice.write)
     ]
     np.testing.assert_allclose(*sides, rtol=1e-9)
+
+
+def test_the_page_lists_all_patterns():
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    names = {k: k for k in "xyab"}
+    rows = [f"| `{one.found.format(**names)}` | `{one.write.format(**names)}` |" for one in ADVICE]
+    assert [row for row in rows if row not in page] == []
 
 
 def test_every_pattern_has_an_example():
@@ -84,6 +98,16 @@ def test_every_pattern_has_an_example():
 def test_no_mode_applies_these_rules(rule):
     assert rule.claim.condition == "these_inputs"
     assert rule not in all_rules()
+
+
+def test_other_forms_of_a_difference():
+    """The formula for quadratic equations, as it is usually written."""
+    p, q, r = pt.dscalars("p q r")
+    root = (-q + pt.sqrt(q**2 - 4 * p * r)) / (2 * p)
+    report = rw.accuracy(rw.function([p, q, r], root), 1.0, 1e8, 1.0)
+    (one,) = report.suggestions
+    assert one.write == "-(4.0 * p * r) / (sqrt(q**2 - (4.0 * p * r)) + q)"
+    assert one.digits > 15
 
 
 def test_nothing_is_suggested_that_does_not_help():

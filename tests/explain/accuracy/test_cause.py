@@ -73,6 +73,25 @@ def test_firings_that_restore_each_output():
     assert all(one.line is not None for one in report.effects)
 
 
+def test_rules_that_the_mode_leaves_out():
+    """The default mode has a rule that restores the digits."""
+    mode = rw.Mode("vm").excluding("softmax_from_exp", "stabilize")
+    f = rw.function([x], pt.exp(x) / pt.exp(x).sum(), mode=mode)
+    report = rw.accuracy(f, [1000.0, 1001.0])
+    assert report.compiled == 0
+    assert report.effects == ()
+    (one,) = report.possible
+    assert (one.rule, one.before) == ("softmax/softmax_from_exp", 0)
+    assert one.after > 15
+    assert "In the default mode softmax/softmax_from_exp restores digits" in str(report)
+
+
+def test_nothing_is_possible_in_the_default_mode():
+    report = rw.accuracy(rw.function([x], 1 - pt.cos(x)), [1e-8])
+    assert report.compiled < 8
+    assert report.possible == ()
+
+
 def test_a_firing_that_loses_digits_is_named():
     f = rw.function([x], pt.cos(x), mode=rw.Mode("vm") + cosine_by_sine)
     report = rw.accuracy(f, [1.5707])

@@ -10,7 +10,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.lockstep import Lockstep
-from rewrite_engine.explain.accuracy.sample import Selection, everything_wide
+from rewrite_engine.explain.accuracy.sample import Sampling, everything_wide
 from rewrite_engine.judge import wide
 from rewrite_engine.loops import until
 
@@ -21,7 +21,7 @@ def run(out, given, digits=50, plan=None, **options):
     """The exact value of a variable, and the evaluation that computed it."""
     given = {v: np.asarray(a) if isinstance(a, list) else a for v, a in given.items()}
     values = Floats().evaluate([out], given)
-    lockstep = Lockstep(plan or Selection(), digits)
+    lockstep = Lockstep(plan or Sampling(), digits)
     return lockstep.run([out], values, **options)[out].true, lockstep
 
 
@@ -40,7 +40,7 @@ def test_nodes_are_watched_with_both_values():
     def watch(node, inputs, results, path):
         seen.append((str(node.op), results[0].computed.tolist(), float(results[0].true[0]), path))
 
-    Lockstep(Selection(), 50, watch).run([out], values)
+    Lockstep(Sampling(), 50, watch).run([out], values)
     assert [one[0] for one in seen] == ["exp", "add"]
     assert [one[1][0] == pytest.approx(one[2], rel=1e-15) for one in seen] == [True, True]
     assert {one[3] for one in seen} == {()}
@@ -99,7 +99,7 @@ def test_inputs_can_be_moved():
 
 def test_masked_elements_are_not_evaluated():
     out = pt.exp(x)
-    plan = Selection(masks={out: np.array([True, False]), x: np.array([True, False])})
+    plan = Sampling(masks={out: np.array([True, False]), x: np.array([True, False])})
     found, _ = run(out, {x: [0.1, 0.2]}, plan=plan)
     assert float(found[0]) == pytest.approx(np.exp(0.1))
     assert mp.isnan(found[1])

@@ -11,7 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.lockstep import Lockstep
 from rewrite_engine.explain.accuracy.loss import Losses, condition, own_share, repaired, strange
-from rewrite_engine.explain.accuracy.sample import Selection
+from rewrite_engine.explain.accuracy.sample import Sampling
 
 x, y = pt.dvectors("x y")
 a, b = pt.dmatrices("a b")
@@ -21,7 +21,7 @@ def losses(out, given):
     """The losses of a graph, by the names of ops."""
     values = Floats().evaluate([out], {v: np.asarray(value, float) for v, value in given.items()})
     found = Losses()
-    Lockstep(Selection(), 60, found).run([out], values)
+    Lockstep(Sampling(), 60, found).run([out], values)
     return {str(one.node.op): one for one in found.ranked()}
 
 
@@ -111,7 +111,7 @@ def test_float32_graphs_lose_nothing_by_being_float32():
     values = Floats().evaluate([pt.exp(v)], {v: np.array([0.1], "float32")})
     out = next(w for w in values if w.owner is not None)
     found = Losses()
-    Lockstep(Selection(), 60, found).run([out], values)
+    Lockstep(Sampling(), 60, found).run([out], values)
     assert found.ranked() == []
 
 
@@ -119,7 +119,7 @@ def test_exact_results_of_a_step():
     out = x * 0.1
     values = Floats().evaluate([out], {x: np.array([3.0])})
     found = Losses()
-    both = Lockstep(Selection(), 60, found).run([out], values)
+    both = Lockstep(Sampling(), 60, found).run([out], values)
     (fixed,) = repaired(out.owner, [both[out]]).values()
     assert fixed == [0.1 * 3]
     assert fixed.dtype == "float64"
@@ -131,7 +131,7 @@ def test_steps_of_loops_are_known_with_their_loop():
     )[-1]  # fmt: skip
     values = Floats().evaluate([out], {x: np.array([1e-9])})
     found = Losses()
-    Lockstep(Selection(), 60, found).run([out], values)
+    Lockstep(Sampling(), 60, found).run([out], values)
     inside = [one for one in found.ranked() if one.path]
     assert [str(one.node.op) for one in inside] == ["sub"]
     assert inside[0].path[0] in found.holders

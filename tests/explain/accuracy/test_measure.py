@@ -15,6 +15,7 @@ from mpmath import mp, mpf
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InputError, ShapeError
+from rewrite_engine.explain import recording
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).name
@@ -280,6 +281,14 @@ def test_a_loaded_function_does_not_know_its_graph(x):
     f = pickle.loads(pickle.dumps(rw.function([x], x + 1)))
     with pytest.raises(InputError, match="was unpickled"):
         rw.accuracy(f, [1.0])
+
+
+def test_recorders_do_not_see_what_a_report_compiles(x):
+    f = rw.function([x], 1 - pt.cos(x), mode=rw.Mode("vm").excluding("stabilize"))
+    with recording() as recorder:
+        rw.accuracy(f, [1e-8])
+        rw.function([x], x + 1, name="own")
+    assert [record.function_name for record in recorder.records] == ["own"]
 
 
 def test_an_object_that_holds_a_function_says_where(x):

@@ -11,7 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.accuracy.computed import Floats
 from rewrite_engine.explain.accuracy.sample import (
     MAX_SAMPLE,
-    Selection,
+    Sampling,
     collapsed,
     cost,
     parts,
@@ -31,7 +31,7 @@ def values_of(outputs, given):
 def needed(outputs, given, mask):
     """The elements of inputs that chosen elements of the first output need."""
     values = values_of(outputs, given)
-    plan = Selection(masks={outputs[0]: mask})
+    plan = Sampling(masks={outputs[0]: mask})
     nodes = []
     todo = [outputs[0].owner]
     while todo:
@@ -94,11 +94,11 @@ def test_costs_grow_with_what_is_evaluated():
     x = pt.dvector("x")
     out = pt.exp(x)
     small, large = [values_of([out], {x: np.zeros(n)}) for n in (10, 10_000)]
-    whole = cost(out.owner, large, Selection())
-    assert cost(out.owner, small, Selection()) < whole
+    whole = cost(out.owner, large, Sampling())
+    assert cost(out.owner, small, Sampling()) < whole
     mask = np.zeros(10_000, bool)
     mask[:5] = True
-    assert cost(out.owner, large, Selection(masks={out: mask})) < whole
+    assert cost(out.owner, large, Sampling(masks={out: mask})) < whole
 
 
 def test_sums_of_many_elements_do_not_disturb_samples():

@@ -11,7 +11,18 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.explain import Report, recording
 from rewrite_engine.explain.lines import json_lines
-from rewrite_engine.rewrite.trace.records import LINES, FiringLine, from_json, schema, to_json
+from rewrite_engine.rewrite.trace.records import (
+    LINES,
+    ChangedNode,
+    FiringLine,
+    GraphLine,
+    NodeRow,
+    Saving,
+    SourceLine,
+    from_json,
+    schema,
+    to_json,
+)
 from tests.rewrite.schema import problems
 
 
@@ -63,6 +74,15 @@ def test_lines_of_other_versions_may_have_fewer_or_more_fields(lines: list[str])
     assert (older.tags, older.saved) == ((), None)
     with pytest.raises(KeyError):
         from_json(json.dumps({k: v for k, v in firing.items() if k != "rule"}))
+
+
+def test_records_in_records_are_records(lines: list[str]) -> None:
+    graph = next(one for one in map(from_json, lines) if isinstance(one, GraphLine))
+    assert {type(one) for one in graph.sources} == {SourceLine}
+    assert {type(one) for one in graph.nodes} == {NodeRow}
+    assert {type(one) for change in graph.changes for one in change.nodes.values()} == {ChangedNode}
+    found = [one for one in map(from_json, lines) if isinstance(one, FiringLine)]
+    assert Saving in {type(one.saved) for one in found}
 
 
 def test_every_field_has_a_type_that_the_schema_knows() -> None:
