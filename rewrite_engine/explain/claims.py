@@ -28,6 +28,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.explain.capture import copied
 from rewrite_engine.explain.record import FunctionRecord
 from rewrite_engine.graph.assume import Assume
+from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.difference import HAS_DIGITS
@@ -45,6 +46,7 @@ from rewrite_engine.link.debug.record import (
     Said,
     recorded,
 )
+from rewrite_engine.link.forms import Form, forms_of
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.rewrite.inner import Exchange
@@ -65,6 +67,7 @@ EXACTLY = ", and it claims to be exact"
 FIRST_SECONDS = 10.0  # that are spent on one call,
 SECONDS = 5.0  # on calls after the first,
 SPECIAL_SECONDS = 1.0  # and on special values after the first ones
+SLOW_CALLS = 2  # times the spare seconds that a call takes, from which on none of them are tried
 TOO_LARGE = "the values of all terms take too much memory"
 TOO_LONG = "computing all terms takes too long"
 OPTIONS = DebugOptions(check_c_code=False, check_isfinite=False, warn_input_not_reused=False)
@@ -122,11 +125,12 @@ def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]])
         return Claims(problem=f"rewriting it again raises {text}")
     checks = FiringChecks(history, record)
     firings = len({step.number for step in _steps(history)} - {0})
-    done, took = checks.several(given, special=False, seconds=SECONDS)
+    seconds, spare = min(SECONDS, record.spare_seconds), min(SPECIAL_SECONDS, record.spare_seconds)
+    done, took = checks.several(given, special=False, seconds=seconds)
     draws, why_not = _special_values(record, history, given)
-    if draws and took > SECONDS * done:
+    if draws and took > SLOW_CALLS * seconds * done:
         draws, why_not = [], TOO_LONG
-    drawn, _ = checks.several([("special values", x) for x in draws], True, SPECIAL_SECONDS)
+    drawn, _ = checks.several([("special values", x) for x in draws], True, spare)
     told, steps = tuple(checks.told.values()), len(checks.judged)
     forgiven = tuple([Forgiven(*key, tuple(sorted(n))) for key, n in checks.forgiven.items()])
     left = checks.left if steps < firings else None
@@ -208,6 +212,15 @@ class FiringContract(Contract):
         super().__init__(FiringLinker(), OPTIONS)
         self.owner, self.held = owner, 0
 
+    def forms(self, node: Apply) -> list[Form]:
+        """Return the form that runs a node: of an op with a graph, such as a loop, the VM's code,
+        since its steps take long one op at a time.
+        """
+        if isinstance(node.op, HasInnerGraph) and node not in self.known:
+            every = forms_of(node, self.linker)
+            self.known[node] = [form for form in every if form.name == "vm"] or every[:1]
+        return super().forms(node)
+
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
         """The values of the outputs. Raises what the node raises, and `MemoryError`."""
         if self.held > MEMORY:
@@ -276,7 +289,8 @@ class FiringChecks(CallChecks):
         """
         start, done = perf_counter(), 0
         for basis, values in given:
-            if done and perf_counter() - start > seconds:
+            took = perf_counter() - start
+            if done and took + took / done > seconds:
                 break
             self.on(basis, values, special)
             done += 1

@@ -73,9 +73,11 @@ def _check_values(record: FunctionRecord) -> FunctionComparison:
     given, check = _inputs(record)
     if not given:
         return check
-    found, start = [_checked_on(record, check, *given[0])], perf_counter()
+    start, seconds = perf_counter(), min(SECONDS, record.spare_seconds)
+    found = [_checked_on(record, check, *given[0])]
     for basis, values in given[1:]:
-        if perf_counter() - start > SECONDS:
+        took = perf_counter() - start
+        if took + took / len(found) > seconds:
             break
         found.append(_checked_on(record, check, basis, values))
     result = _worst(found)

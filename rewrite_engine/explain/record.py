@@ -42,6 +42,9 @@ from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
 from rewrite_engine.rewrite.trace.records import FailedFunction
 
+MIN_SPARE_SECONDS = 0.1  # of further checks
+KINDS_OF_CHECKS = 3  # outputs of calls, firings in calls, firings on special values
+
 #: what drivers do themselves, by its name
 DRIVERS: dict[str, Any] = {
     InplaceOptimizer.rule_name: unwrap(InplaceOptimizer.run),
@@ -191,6 +194,14 @@ class FunctionRecord:
         if self.function_name == "function" and self.place is not None:
             return f"function at {basename(self.place[0])}:{self.place[1]}"
         return self.function_name
+
+    @property
+    def spare_seconds(self) -> float:
+        """Seconds that further checks of each kind may take, after the first: together as long as
+        compiling and the first call took.
+        """
+        took = sum(self.seconds.values()) + (self.called.seconds or 0.0)
+        return max(MIN_SPARE_SECONDS, took / KINDS_OF_CHECKS)
 
     @property
     def steps(self) -> list[RecordedFiring]:

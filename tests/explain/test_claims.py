@@ -180,6 +180,35 @@ def test_calls_are_not_compared_for_ever(monkeypatch):
     assert report.functions[0].check.basis == "the inputs of the first call"
 
 
+def test_further_checks_take_no_longer_than_compiling(monkeypatch):
+    monkeypatch.setattr("rewrite_engine.explain.record.MIN_SPARE_SECONDS", 0.0)
+    calls = [([1.0], [2.0])] * 4
+    for share, n in ((1e12, 1), (1e-12, 4)):  # of the seconds of compiling
+        monkeypatch.setattr("rewrite_engine.explain.record.KINDS_OF_CHECKS", share)
+        (f,) = reported(pt.log(1 + pt.exp(x)) + y, *calls).functions
+        assert f.check.claims.calls == n
+        assert f.check.basis == (
+            "the inputs of the first call" if n == 1 else "the inputs of 4 calls"
+        )
+
+
+def test_a_loop_is_judged_by_the_code_of_the_vm_and_its_steps_one_by_one(monkeypatch):
+    names = []
+    plain = claims_module.FiringContract.once
+
+    def once(self, node, form, given, cells=None):
+        names.append((type(node.op).__name__, form.name))
+        return plain(self, node, form, given, cells)
+
+    monkeypatch.setattr(claims_module.FiringContract, "once", once)
+    ys, _ = rw.scan(lambda a, b: pt.log(1 + pt.exp(a + b)), x, pt.constant(0.0))
+    (f,) = explain(ys, [x], values=[[1.0, 2.0]]).functions
+    assert not f.check.claims.untrue
+    assert ("Scan", "vm") in names
+    assert ("Scan", "perform") not in names
+    assert ("Elemwise", "perform") in names
+
+
 def test_values_that_take_too_much_memory_are_left_out(monkeypatch):
     monkeypatch.setattr(claims_module, "MEMORY", 900)
     y = pt.log(1 + pt.exp(x))
