@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -287,14 +287,14 @@ class FiringChecks(CallChecks):
         """Judge all steps on the first of some values, and on others as long as there is time;
         return how many those were, and the seconds.
         """
-        start, done = perf_counter(), 0
+        start, done = process_time(), 0
         for basis, values in given:
-            took = perf_counter() - start
+            took = process_time() - start
             if done and took + took / done > seconds:
                 break
             self.on(basis, values, special)
             done += 1
-        return done, perf_counter() - start
+        return done, process_time() - start
 
     def on(self, basis: str, values: Sequence[Any], special: bool) -> None:
         """Judge all steps on values."""

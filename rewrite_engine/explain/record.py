@@ -42,7 +42,7 @@ from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
 from rewrite_engine.rewrite.trace.records import FailedFunction
 
-MIN_SPARE_SECONDS = 0.1  # of further checks
+MIN_SPARE_SECONDS = 0.2  # of the processor, of further checks
 KINDS_OF_CHECKS = 3  # outputs of calls, firings in calls, firings on special values
 
 #: what drivers do themselves, by its name
