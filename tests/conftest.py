@@ -36,6 +36,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module")
+def few_objects() -> None:
+    """Collections of the tests of a module need not look at what other tests have left."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _settings_are_put_back(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test may change `config`; the next one does not see it. Some are tests of the VM."""

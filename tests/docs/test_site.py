@@ -18,7 +18,7 @@ stage, api, fetched = (
     for file in ("stage.py", "api.py", "fetched.py")
 )
 #: packages whose names users reach through others, or that have none for users
-INTERNAL = {"hooks", "lazy", "new_pack", "pipeline", "rules"}
+INTERNAL = {"disk", "fork", "hooks", "judge", "lazy", "new_pack", "pipeline", "rules"}
 
 
 def target(page: str, link: str, anchor: str = "") -> str:

@@ -25,6 +25,8 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import MergeOptimizer
 from tests.toy import Num, Scale, ToyOp, add, join, num, pos, rough, sin
 
+pytestmark = pytest.mark.usefixtures("few_objects")
+
 
 class Pair(Record):
     __props__ = ("a", "b")

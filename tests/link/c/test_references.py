@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
@@ -19,6 +20,8 @@ from rewrite_engine.scalar import ScalarType
 from tests.link.c.ops import Ends, Scale, fraction, inverse, times
 from tests.link.c.test_params import Polynomial
 from tests.link.c.test_type import Code
+
+pytestmark = pytest.mark.usefixtures("few_objects")
 
 CALLS = 100_000
 
