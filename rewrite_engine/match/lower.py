@@ -164,11 +164,12 @@ class Lowered(NamedTuple):
     @property
     def by_output(self) -> tuple[Lowered, ...]:
         """The rule with all operands, as rules for one output."""
+        alone = self._replace(others=())
         if self.left.index != ALL:
-            return (self,)
+            return (alone,)
         lefts = map(self.left.output, range(known_outputs(self.left.operator) or 0))
         pairs = [(left, _select_output(self.right, i)) for i, left in enumerate(lefts)]
-        return tuple([self._replace(left=left, right=right) for left, right in pairs])
+        return tuple([alone._replace(left=left, right=right) for left, right in pairs])
 
     @property
     def drops(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import kanren
 import pytest
 
 import rewrite_engine.tensor as pt
@@ -15,7 +16,9 @@ from rewrite_engine.match.decorate import compute
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.find import find
-from rewrite_engine.match.pattern import Const, Rest
+from rewrite_engine.match.lower import Lowered
+from rewrite_engine.match.missing import with_missing
+from rewrite_engine.match.pattern import ALL, Anything, Const, Hole, Literal, OpNode, Rest
 from rewrite_engine.match.text import pattern_text, rule_text
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.terms import etuplize
@@ -24,6 +27,7 @@ from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
 from tests.match import test_equation as equations
 from tests.match.language import ask, make, merged, same, x, y, z
+from tests.match.random_rules import three, with_sides
 from tests.rewrite.test_ac import total
 from tests.toy import add, const, exp, join, log, mul, sin, sub
 
@@ -189,3 +193,19 @@ def named(name: str) -> Any:
 
     rule.__name__ = name
     return make(rule)
+
+
+def test_the_relation_of_a_rule_for_all_outputs_is_of_single_ones() -> None:
+    optional, other = Hole("m", Const), Hole("a", Anything)
+    left = OpNode(three, (OpNode(mul, (optional, other)),)).output(ALL)
+    right = tuple([OpNode(join, (Literal(float(i)), optional, other)) for i in range(3)])
+    rule = with_sides(with_missing(Lowered(left, right, (), defaults={"m": 1.0})))
+    q = kanren.var()
+    for term, wanted in (
+        (mul(two, x), join(const(1.0), two, x)),
+        (x, join(const(1.0), const(1.0), x)),
+    ):
+        second = three.make_node(term).outputs[1]
+        found = [from_term(t) for t in kanren.run(9, q, rule.goal(etuplize(second), q))]
+        assert not any(isinstance(answer, tuple) for answer in found)
+        assert any(same(merged(answer), merged(wanted)) for answer in found), found
