@@ -1,4 +1,4 @@
-"""What is wrong with a case."""
+"""A finding of the fuzzer (`Deviation`), before it is shrunk and reported."""
 
 from __future__ import annotations
 

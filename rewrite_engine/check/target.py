@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from rewrite_engine import facts, tensor
 from rewrite_engine.errors import PackError, UnknownNameError, did_you_mean
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.mistakes import collecting_errors

@@ -99,7 +99,7 @@ Block = Paragraph | Heading | CodeLine | TableBlock | Counts | FiringBlock | For
 
 
 class Layout(Protocol):
-    """What writers of blocks ask of a layout: columns, and how many lines blocks take."""
+    """Protocol of layouts: their width in columns, and how many lines blocks take in them."""
 
     width: int
 

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from time import perf_counter, process_time
 from typing import Any
 
@@ -27,6 +26,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.explain.capture import copied
 from rewrite_engine.explain.record import FunctionRecord
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -50,6 +50,7 @@ from rewrite_engine.link.forms import Form, forms_of
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.rewrite.inner import Exchange
+from rewrite_engine.rewrite.trace.records import ForgivenDifference
 from rewrite_engine.scalar import ops
 from rewrite_engine.scalar.op import ScalarOp
 
@@ -87,18 +88,6 @@ class Untrue:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgiven:
-    """Differences by more than rounding that an excuse of `rewrite_engine/judge` forgives. excuse:
-    its name. numbers: of the firings.
-    """
-
-    rule: str
-    excuse: str
-    reason: str
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Claims:
     """Outcome of checking claims. firings: their number; steps: how many were judged; left: why not
     all; calls: in how many calls; special: how often on special values; why_not: why never.
@@ -106,7 +95,7 @@ class Claims:
     """
 
     untrue: tuple[Untrue, ...] = ()
-    forgiven: tuple[Forgiven, ...] = ()
+    forgiven: tuple[ForgivenDifference, ...] = ()
     firings: int = 0
     steps: int = 0
     left: str | None = None
@@ -132,7 +121,12 @@ def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]])
         draws, why_not = [], TOO_LONG
     drawn, _ = checks.several([("special values", x) for x in draws], True, spare)
     told, steps = tuple(checks.told.values()), len(checks.judged)
-    forgiven = tuple([Forgiven(*key, tuple(sorted(n))) for key, n in checks.forgiven.items()])
+    forgiven = tuple(
+        [
+            ForgivenDifference(rule=rule, excuse=name, reason=reason, firings=sorted(numbers))
+            for (rule, name, reason), numbers in checks.forgiven.items()
+        ]
+    )
     left = checks.left if steps < firings else None
     return Claims(told, forgiven, firings, steps, left, done, drawn, why_not)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.fork import cached_property
 from rewrite_engine.rewrite.trace.records import GraphLine
 
 #: where an op works, which is no part of what it computes

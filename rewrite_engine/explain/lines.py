@@ -28,7 +28,6 @@ from rewrite_engine.rewrite.trace.records import (
     ClaimCounts,
     FailedFunction,
     FiringLine,
-    ForgivenDifference,
     FunctionLine,
     InputFields,
     OutputVerdict,
@@ -256,9 +255,7 @@ def _claims(claims: Any) -> ClaimCounts:
         ClaimCounts, claims, judged=claims.steps, not_judged=claims.left,
         not_special=claims.why_not,
         untrue=[filled(UntrueClaim, one, firing=one.number) for one in claims.untrue],
-        forgiven=tuple(
-            [filled(ForgivenDifference, one, firings=list(one.numbers)) for one in claims.forgiven]
-        ),
+        forgiven=claims.forgiven,
     )  # fmt: skip
     return found
 

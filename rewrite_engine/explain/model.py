@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 
 from rewrite_engine.errors import InputError
@@ -19,6 +18,7 @@ from rewrite_engine.explain.lines import firing_lines, function_line, phase_line
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.snapshot import graph_lines
 from rewrite_engine.explain.story import Family, families
+from rewrite_engine.fork import cached_property
 from rewrite_engine.rewrite.trace.records import FiringLine, FunctionLine, GraphLine, PhaseLine
 
 SIZES = ("nodes", "flops", "bytes")  # estimates, in the names of fields
@@ -122,7 +122,7 @@ class FunctionReport:
 
     @cached_property
     def phases(self) -> Sequence[PhaseLine]:
-        """What each phase did, run by run."""
+        """The records of phases, one for each run of a phase."""
         return phase_lines(self)
 
     @cached_property

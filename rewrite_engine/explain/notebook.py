@@ -42,7 +42,7 @@ COLOURS = {"red": "#d0342c", "yellow": "#b7791f"}  # of what deserves attention
 
 
 class HtmlLayout:
-    """What writers of blocks ask of a page: it is wide, and parts scroll or are folded."""
+    """Layout of a page: it is wide, and long parts scroll or are folded."""
 
     width = 160
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from inspect import unwrap
 from os.path import basename
 from typing import Any
@@ -28,6 +27,7 @@ from rewrite_engine.explain.term import (
     describe_overwrite,
     exchanged_for,
 )
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import Line, forward_line, origin_line, user_origin

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import wraps
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
@@ -22,6 +23,7 @@ from rewrite_engine.judge.values import TermValues
 from rewrite_engine.match.claim import Claim, exact, refines
 from rewrite_engine.tensor import Elemwise
 
+T = TypeVar("T")
 HAS_DIGITS = find_spec("mpmath") is not None
 ROUNDING = 8  # units in the last place that are only rounding
 PLACES = 4  # differences of a kind that are examined with many digits, in one computation
@@ -66,7 +68,28 @@ def both_sides(rule: Any, term: Variable, new: Variable, granted: str | None = N
     )
 
 
-class Difference:
+class GivenValues:
+    """What is known of given values of variables."""
+
+    given: Mapping[Variable, Any]
+
+    @cached_property
+    def floats(self) -> list[Any]:
+        """The given arrays of floats."""
+        return [x for x in map(np.asarray, self.given.values()) if x.dtype.kind in "fc"]
+
+    @cached_property
+    def is_finite(self) -> bool:
+        """Whether all given floats are finite."""
+        return all(np.isfinite(x).all() for x in self.floats)
+
+    @cached_property
+    def has_nan(self) -> bool:
+        """Whether a NaN is given."""
+        return any(np.isnan(x).any() for x in self.floats)
+
+
+class Difference(GivenValues):
     """The difference of two arrays of one dtype and shape. given: values of the variables that both
     sides are computed from; values: those of the left side; a, b: of both sides; true_value: the
     function of a term and of given values that returns its true value (None: there is none).
@@ -101,11 +124,6 @@ class Difference:
         term = self.sides.term
         return found | {term: self.a}
 
-    @cached_property
-    def floats(self) -> list[Any]:
-        """The given arrays of floats."""
-        return [x for x in map(np.asarray, self.given.values()) if x.dtype.kind in "fc"]
-
     # --- rounding --------------------------------------------------------------------------------
 
     @cached_property
@@ -133,7 +151,7 @@ class Difference:
 
     @cached_property
     def near(self) -> Any:
-        """Where both are finite and differ by no more than the claim allows."""
+        """Return where both sides are finite and differ by no more than the claim allows."""
         a, b = self.a, self.b
         if a.dtype.kind not in "fc":
             return np.asarray(a == b)
@@ -152,8 +170,8 @@ class Difference:
 
     @cached_property
     def overflowed(self) -> Any:
-        """Where a step before the left side's value is not finite, or is 0 though nothing that it
-        is made of is, so that the value proves nothing. (Everywhere, if shapes differ.)
+        """Return the elements that prove nothing, since a step before them is not finite, or
+        underflowed to 0. (All of them, if such a step has another shape.)
         """
         found = np.zeros(self.a.shape, bool)
         for node in self.nodes:
@@ -168,7 +186,7 @@ class Difference:
         return found
 
     def _vanished(self, node: Apply, value: Any) -> Any:
-        """Where a step underflowed to 0."""
+        """Return where the value of a step is 0 and none of its operands is."""
         if not isinstance(node.op, Elemwise) or str(node.op.scalar_op) in ("add", "sub"):
             return np.zeros(value.shape, bool)
         zero = value == 0
@@ -176,16 +194,6 @@ class Difference:
             x = v.data if isinstance(v, Constant) else self.known.get(v, 0)
             zero = zero & (np.asarray(x) != 0)
         return zero
-
-    @cached_property
-    def is_finite(self) -> bool:
-        """Whether all given floats are finite."""
-        return all(np.isfinite(x).all() for x in self.floats)
-
-    @cached_property
-    def has_nan(self) -> bool:
-        """Whether a NaN is given."""
-        return any(np.isnan(x).any() for x in self.floats)
 
     # --- many digits -----------------------------------------------------------------------------
 
@@ -233,9 +241,9 @@ class Difference:
 
 
 @dataclass
-class DifferentElement:
+class DifferentElement(GivenValues):
     """One element of a difference. at: its place in what is computed from `given`; t: its true
-    value; None if it is not known.
+    value; None if it is not known. cache: results of functions that are `remembered`.
     """
 
     whole: Difference
@@ -256,28 +264,25 @@ class DifferentElement:
         """The size that the claim's units are of."""
         return float(self.whole.sizes[self.place])
 
-    @cached_property
-    def floats(self) -> list[Any]:
-        """The given arrays of floats."""
-        return [x for x in map(np.asarray, self.given.values()) if x.dtype.kind in "fc"]
 
-    @property
-    def is_finite(self) -> bool:
-        """Whether the given floats are finite."""
-        return all(np.isfinite(x).all() for x in self.floats)
+def remembered(fn: Callable[[DifferentElement], T]) -> Callable[[DifferentElement], T]:
+    """Make a function of an element compute its result once for each element."""
 
-    @property
-    def has_nan(self) -> bool:
-        """Whether a NaN is given."""
-        return any(np.isnan(x).any() for x in self.floats)
+    @wraps(fn)
+    def once(e: DifferentElement) -> T:
+        if fn.__name__ not in e.cache:
+            e.cache[fn.__name__] = fn(e)
+        return e.cache[fn.__name__]  # type: ignore[no-any-return]
+
+    return once
 
 
 # --- arrays ---------------------------------------------------------------------------------------
 
 
 def same_bits(a: Any, b: Any) -> Any:
-    """Where two arrays have the same bits; all NaNs are the same, also complex numbers with a NaN
-    in a part: NumPy chooses any of them.
+    """Return where two arrays have the same bits. All NaNs are the same, also complex numbers with
+    a NaN in a part: NumPy chooses any of them.
     """
     if a.dtype.kind == "c":
         whole = same_bits(a.real, b.real) & same_bits(a.imag, b.imag)

@@ -11,12 +11,14 @@ from mpmath import mp, mpc, mpf
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
-from rewrite_engine.judge.difference import DifferentElement, coarseness
+from rewrite_engine.judge.difference import DifferentElement, coarseness, remembered
 from rewrite_engine.judge.excuses import (
     APPROX,
     DIGITS,
+    LOST,
     NOT_EXACT,
     STABLE,
+    THE_LIMIT,
     Excuse,
     each,
     overflows,
@@ -93,6 +95,7 @@ def text(t: Any) -> str:
 # --- excuses --------------------------------------------------------------------------------------
 
 
+@remembered
 def truth(e: DifferentElement) -> Any:
     """Return the true value; where digits are too few for the left side of a rule that stabilises,
     that of the right side.
@@ -103,23 +106,24 @@ def truth(e: DifferentElement) -> Any:
     return e.t if made is None else made
 
 
+@remembered
 def limit_of(e: DifferentElement) -> bool | None:
     """Whether the right side is the limit of the left side at finite inputs; None if no point near
     them has a value.
     """
-    if "limit" not in e.cache:
-        own = {*explicit_graph_inputs([e.sides.term])} & e.given.keys()
-        given = {v: a for v, a in e.given.items() if v in own} or e.given
-        e.cache["limit"] = limit_at(e.sides.term, given, e.at, e.b)
-    return e.cache["limit"]
+    own = {*explicit_graph_inputs([e.sides.term])} & e.given.keys()
+    given = {v: a for v, a in e.given.items() if v in own} or e.given
+    return limit_at(e.sides.term, given, e.at, e.b)
 
 
+@remembered
 def _right_side(e: DifferentElement) -> Any:
     """The value of the right side, by many digits."""
     value = reference(e.sides.new, e.given, compute_all(e.sides.new, e.given))
     return None if value is None else np.asarray(value[e.at], object).item()
 
 
+@remembered
 def _is_lost(e: DifferentElement) -> bool:
     """Whether digits are too few for the left side, which is infinite or NaN because of that: no
     point near the inputs has another value.
@@ -234,9 +238,6 @@ def _is_nearer(e: DifferentElement) -> bool:
     size = unit_size(e)
     off, was = units_off(e.b, t, size), units_off(e.a, t, size)
     return off <= max(e.whole.units, 2 * was)
-
-
-LOST, THE_LIMIT = "NaN becomes a number", "which is the limit"
 
 
 def limit(e: DifferentElement) -> str | None:

@@ -15,12 +15,13 @@ import numpy as np
 
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.difference import Difference, DifferentElement, part
+from rewrite_engine.judge.difference import Difference, DifferentElement, part, remembered
 from rewrite_engine.judge.noise import REACH, is_nan, within
 from rewrite_engine.judge.values import compute_all
 from rewrite_engine.tensor import Elemwise
 
 Mask = Any
+LOST, THE_LIMIT = "NaN becomes a number", "which is the limit"
 LARGE_PARTS = 1e4  # by how much numbers may be below the largest one, so that sums of them overflow
 
 
@@ -77,7 +78,7 @@ def _is_partial_sum(d: Difference, left: Mask) -> Mask:
 
 
 def _is_grouping(d: Difference, left: Mask) -> Mask:
-    """Where both are not finite, and numbers on the way are so large that sums overflow."""
+    """Return where NaN becomes infinite, and sums of the numbers on the way overflow."""
     if not d.claim.ulps:
         return False
     return is_nan(d.a) & np.isinf(d.b) & (d.sizes >= np.finfo(d.a.dtype).max)
@@ -133,7 +134,7 @@ def _is_mended(d: Difference, left: Mask) -> Mask:
 
 
 def _by_operands(d: Difference) -> Mask:
-    """Where the left side is NaN because an operand is (or is infinite, unless the rule
+    """Return where the left side is NaN because an operand is (or is infinite, unless the rule
     stabilises).
     """
     none = np.zeros(d.a.shape, bool)
@@ -189,8 +190,13 @@ def overflows(e: DifferentElement, size: float) -> bool:
     """Whether a number on the way to the left side overflows, so that its NaN shows nothing."""
     if e.whole.claim.ulps and size >= np.finfo(e.a.dtype).max:
         return True
+    return e.is_finite and _has_infinite_step(e)
+
+
+@remembered
+def _has_infinite_step(e: DifferentElement) -> bool:
     values = compute_all(e.sides.term, e.given)
-    if isinstance(values, Exception) or not e.is_finite:
+    if isinstance(values, Exception):
         return False
     arrays = [np.asarray(a) for v, a in values.items() if getattr(v.type, "kind", "?") in "fc"]
     return any(np.isinf(a).any() for a in arrays if a.dtype.kind in "fc")
@@ -238,6 +244,10 @@ EXCUSES: tuple[Excuse, ...] = (
     Excuse("complex NaN", "no true value is known of complex numbers here", NOT_EXACT, UNKNOWN,
            each(_is_unknown_complex)),
 )  # fmt: skip
+
+
+#: excuses of values that stay the same but for rounding
+SAME_VALUES = frozenset({"rounding", "underflow", "memory order"})
 
 
 def applies(excuse: Excuse, d: Difference) -> bool:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import DebugModeError
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors, toposort
 

@@ -27,7 +27,10 @@ from rewrite_engine.judge.difference import (
 from rewrite_engine.judge.excuses import (
     DIGITS,
     EXCUSES,
+    LOST,
     NOISE,
+    SAME_VALUES,
+    THE_LIMIT,
     UNKNOWN,
     VALUES,
     Excuse,
@@ -50,9 +53,6 @@ if HAS_DIGITS:
     )
 else:
     DIGIT_EXCUSES, true_value = (), None
-
-
-LOST, THE_LIMIT = "NaN becomes a number", "which is the limit"
 
 
 class Broken(StrEnum):
@@ -101,7 +101,8 @@ class Verdict:
     @property
     def is_mended(self) -> bool:
         """Whether values changed, legitimately, by more than rounding."""
-        return self.broken is None and self.excuse is not None and self.excuse.evidence != VALUES
+        excuse = self.excuse
+        return self.broken is None and excuse is not None and excuse.name not in SAME_VALUES
 
 
 KEPT = Verdict()

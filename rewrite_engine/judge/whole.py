@@ -10,12 +10,12 @@ the graph is also run as it is written with true values in the places of steps t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from mpmath import mp, mpf
 
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge import exact, partly

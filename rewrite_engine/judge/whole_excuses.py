@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from mpmath import mpf
 
+from rewrite_engine.fork import cached_property
 from rewrite_engine.judge import exact, partly
 from rewrite_engine.judge.noise import last_unit
 from rewrite_engine.judge.verdict import Broken, Verdict
@@ -168,8 +168,7 @@ def _is_unknown(r: WholeElement) -> bool:
     return r.graph.is_unknown and not r.has_truth
 
 
-ALL, NUMBERS, INFINITE, INTEGERS = "all", "finite numbers", "not both finite", "integers"
-FLOATS = "floats"
+ALL, INFINITE = "all", "not both finite"
 WHOLE_EXCUSES: tuple[WholeExcuse, ...] = (
     WholeExcuse("undetermined", "noise decides whether it is finite, infinite or NaN", ALL,
                 _is_undetermined),

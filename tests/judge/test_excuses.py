@@ -127,3 +127,12 @@ def test_every_excuse_has_a_case() -> None:
     every = [row.name for row in (*EXCUSES, *DIGIT_EXCUSES)]
     assert len(set(every)) == len(every)
     assert {row.name for row in ROWS} == {*every} - rare
+
+
+@pytest.mark.parametrize(
+    ("name", "is_mended"),
+    [("rounding", False), ("underflow", False), ("overflown sum", True), ("nearer", True)],
+)
+def test_what_is_mended_changed_by_more_than_rounding(name: str, is_mended: bool) -> None:
+    row = next(row for row in ROWS if row.name == name)
+    assert verdict(*row.forgiven, **row.options).is_mended is is_mended

@@ -1,4 +1,4 @@
-"""What to write by hand instead of terms that lose digits: a table of rules (`patterns.py`), each
+"""Suggestions for terms that lose digits (`ADVICE`): a table of rules (`patterns.py`), each
 with its two sides in words.
 
 No mode applies these rules. A report tries each one on the graph as written, compiles the result,

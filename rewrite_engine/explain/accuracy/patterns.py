@@ -1,4 +1,4 @@
-"""What to write by hand instead of terms that lose digits, as rules in the rule language. The table
+"""Rules that replace terms which lose digits, as suggestions for the user. The table
 with both sides in words is `ADVICE` in `advice.py`, which tries them; no mode applies them.
 
 They assume ordinary numbers: for others the better term may overflow or be undefined, which a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -39,6 +39,7 @@ from rewrite_engine.explain.accuracy.sample import MAX_SAMPLE, everything_wide, 
 from rewrite_engine.explain.compare import output_names
 from rewrite_engine.explain.evaluate import run
 from rewrite_engine.explain.record import FunctionRecord
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, unfolded
 from rewrite_engine.graph.node import Apply, Variable

@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from copy import copy
-from functools import cached_property
 from typing import NamedTuple
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.facts.arrays import length, length_read
 from rewrite_engine.facts.failure import fits
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import toposort
