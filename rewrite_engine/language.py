@@ -19,7 +19,7 @@ from rewrite_engine.facts.failure import dropping
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match import decorate
 from rewrite_engine.match import equation as equations
-from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
+from rewrite_engine.match.claim import Claim, approx, assumes, backward, exact, refines
 from rewrite_engine.match.decorate import compute, relation
 from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
 from rewrite_engine.match.lower import Given, RuleBody, lower_pattern
@@ -71,6 +71,7 @@ __all__ = [
     "assumes",
     "assuming",
     "at_most",
+    "backward",
     "because",
     "both",
     "bytes_moved",

@@ -1,4 +1,4 @@
-"""Claims of rules about values: `exact`, `refines` (the default), `approx(ulps)`,
+"""Claims of rules about values: `exact`, `refines` (the default), `approx(ulps)`, `backward(n)`,
 `assumes(condition)`.
 
 Whatever its claim, a rule must preserve dtype, shape and errors: if the left side raises an error
@@ -17,12 +17,14 @@ class Claim(NamedTuple):
 
     `tags`: the names by which queries select it. condition: the tag that must be included before a
     rule with this claim is used (None: none). then: the claim if the condition is known to hold.
+    growth: how many times the left side's error the error may be (`backward`).
     """
 
     kind: str
     ulps: int | None = None
     condition: str | None = None
     then: Claim | None = None
+    growth: int | None = None
 
     @property
     def tags(self) -> frozenset[str]:
@@ -32,11 +34,13 @@ class Claim(NamedTuple):
     def __str__(self) -> str:
         if self.ulps is not None:
             return f"{self.kind}(ulps={self.ulps})"
+        if self.growth is not None:
+            return f"{self.kind}({self.growth})"
         return f"{self.kind}({self.condition})" if self.condition else self.kind
 
 
 #: what messages say where something else is given
-CLAIMS = 'a claim must be one of exact, refines, approx(ulps), assumes("fastmath")'
+CLAIMS = 'a claim must be one of exact, refines, approx(ulps), backward(n), assumes("fastmath")'
 
 #: the same bits (a NaN is a NaN), dtype, shape and errors
 exact = Claim("exact")
@@ -62,6 +66,23 @@ def approx(ulps: int) -> Claim:
     if not isinstance(ulps, int) or isinstance(ulps, bool) or ulps < 1:
         raise ValueError(f"approx takes a positive integer (units in the last place), not {ulps!r}")
     return Claim("approx", ulps=ulps)
+
+
+def backward(n: int) -> Claim:
+    """Claim of rules of linear algebra, whose errors depend on the condition of matrices.
+
+    On finite inputs of moderate condition the error against the true value, in the norm of the
+    result, is at most n times that of the left side: of its roundings, and of what a change of the
+    inputs by one unit in the last place does. Where the left side overflowed (a determinant), the
+    right side may be the true value. If an input is NaN or infinite, and so is an element of the
+    left side, an element of the right side is, too, but it need not be the same: a product of
+    matrices spreads NaN along rows and columns. Errors are kept: a singular matrix raises
+    `SingularMatrixError` on both sides, or on neither. Raises `ValueError` unless n is a positive
+    integer.
+    """
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"backward takes a positive integer (a factor of errors), not {n!r}")
+    return Claim("backward", growth=n)
 
 
 def assumes(condition: str, then: Claim = refines) -> Claim:

@@ -86,7 +86,7 @@ class Query:
 #: names that every query may use: kinds of claims, the usual assumptions, and what the field calls
 #: the whole pipeline
 ALWAYS = frozenset(
-    {"exact", "refines", "approx", "assumes", "fastmath", "shape_unsafe", "fast_run"}
+    {"exact", "refines", "approx", "backward", "assumes", "fastmath", "shape_unsafe", "fast_run"}
 )
 
 #: what the field calls it

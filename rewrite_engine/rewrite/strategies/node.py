@@ -33,7 +33,7 @@ MOST = 10_000  # steps of a `repeat`,
 OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were,
 FEW = 12  # counted after so many
 LAST = "in {} that can only be the last step"
-KINDS = ("exact", "refines", "approx", "assumes")
+KINDS = ("exact", "refines", "approx", "backward", "assumes")
 
 Steps = list[tuple[Rule, Any]]
 
