@@ -13,6 +13,7 @@ from rewrite_engine.facts.numbers import FACTS, from_operands
 from rewrite_engine.facts.zeros import band
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, both, fact, unknown
+from rewrite_engine.tensor.dimshuffle import transposes
 
 __all__ = [
     "diagonal", "invertible", "lower_triangular", "orthogonal", "positive_definite",
@@ -228,9 +229,13 @@ def invertible(x):
 @invertible.test
 def has_an_inverse(value):
     """Return whether the inverse of a matrix has a correct digit."""
+    if value.ndim != 2 or not is_square(value) or value.dtype.kind not in "fc":
+        return False
+    if not np.isfinite(value).all():
+        return False
+    wide = value.astype(np.result_type(value, "float64"))
     with np.errstate(all="ignore"):
-        whole = is_square(value) and bool(np.isfinite(value).all())
-        return whole and (not value.size or np.linalg.cond(value) < 1 / np.finfo(value.dtype).eps)
+        return not value.size or bool(np.linalg.cond(wide) < 1 / np.finfo(value.dtype).eps)
 
 
-vars(FACTS).update(globals())
+vars(FACTS).update(globals(), transposes=transposes)

@@ -98,6 +98,8 @@ def diagonal_part(read, v, is_square):
     """
     if all(v.type.broadcastable):
         return v.squeeze(axis=0) if v.type.ndim == 2 else v
+    if v.type.ndim == 1:
+        return v if is_square else None
     if any(v.type.broadcastable):
         return v.squeeze(axis=v.type.broadcastable.index(True)) if is_square else None
     return read(v)

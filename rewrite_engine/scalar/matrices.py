@@ -104,8 +104,8 @@ def _triangular_sum(name: str) -> Callable[..., Any]:
     """Return the proof that a sum has the triangle that all its operands have."""
 
     def prove(f: Any, *xs: Any) -> Any:
-        if len(_matrices(xs)) < len(xs):
-            return f.unknown("a number is added to every element")
+        if any([x.type.ndim != 2 or any(x.type.broadcastable) for x in xs]):
+            return f.unknown("an operand is repeated")
         return f.every("made of", getattr(f, name), xs)
 
     return prove
