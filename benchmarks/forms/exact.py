@@ -28,8 +28,7 @@ def elementwise(f: Any) -> Any:
     """Return a function of numbers as one of arrays."""
 
     def apply(*arrays: Any) -> Any:
-        result = np.frompyfunc(f, len(arrays), 1)(*arrays)
-        return result
+        return np.frompyfunc(f, len(arrays), 1)(*arrays)
 
     return apply
 
@@ -67,25 +66,12 @@ ELEMENTWISE = {
     "iv": mp.besseli,
     "kv": mp.besselk,
     "abs": abs,
-    "sign": lambda x: mp.sign(x),
+    "sign": mp.sign,
     "sqr": lambda x: x * x,
     "maximum": max,
     "minimum": min,
 }
-SHAPES = {
-    name: getattr(np, name)
-    for name in [
-        "where",
-        "dot",
-        "outer",
-        "tril",
-        "triu",
-        "concatenate",
-        "stack",
-        "einsum",
-        "ones_like",
-    ]
-}
+SHAPES = ("where", "dot", "outer", "tril", "triu", "concatenate", "stack", "einsum", "ones_like")
 
 
 def eye(n: int) -> Any:
@@ -153,7 +139,7 @@ linalg = SimpleNamespace(
 )
 namespace = SimpleNamespace(
     **{name: elementwise(f) for name, f in ELEMENTWISE.items()},
-    **SHAPES,
+    **{name: getattr(np, name) for name in SHAPES},
     eye=eye,
     zeros=_with_exact_elements("zeros"),
     ones=_with_exact_elements("ones"),
