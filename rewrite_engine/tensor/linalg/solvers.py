@@ -44,6 +44,7 @@ class Solve(_Equations):
     """
 
     __props__ = ()
+    has_structure = True
     samples: Sequence[Any] = (
         ({}, (2, 2), (2, 3)),
         ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]], (3, 2)),
@@ -69,8 +70,12 @@ class MatrixInverse(_MatrixOp):
     """Inverses of square matrices. Raises `SingularMatrixError`."""
 
     __props__ = ()
+    has_structure = True
     signature = "(m,m)->(m,m)"
-    implied = {"symmetric": "symmetric", "positive_definite": "positive_definite"}
+    implied: Any = {
+        "symmetric": "symmetric", "positive_definite": "positive_definite", "diagonal": "diagonal",
+        "orthogonal": "orthogonal", "square": True, "invertible": True,
+    }  # fmt: skip
     samples: Sequence[Any] = (
         ({}, (2, 2)),
         ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]]),

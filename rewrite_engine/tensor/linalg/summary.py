@@ -80,6 +80,7 @@ class Det(_MatrixOp):
     """Determinants of square matrices."""
 
     __props__ = ()
+    has_structure = True
     signature = "(m,m)->()"
     only_lengths = True
     samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
@@ -193,6 +194,7 @@ class SLogDet(_MatrixOp):
 
     __call__: Callable[..., Any]  # (several outputs)
     __props__ = ()
+    has_structure = True
     signature = "(m,m)->(),()"
     output_names = ("sign", "logabsdet")
     only_lengths = True
