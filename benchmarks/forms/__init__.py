@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import ROOT, Row, digits
+from benchmarks.measure import ROOT, Row, digits, machine
 
 TABLES = ("linear", "special", "arrays")
 ROWS = {"linear": "10,300,1000", "special": "", "arrays": "1000,30000,1000000"}
@@ -140,7 +140,8 @@ def command(arguments: list[str]) -> Iterator[Row]:
         totals += summary(table, ours, theirs)
     yield from totals
     if options.json:
-        options.json.write_text(json.dumps(everything, indent=1), encoding="utf-8")
+        found = {"machine": machine(), "lines": everything}
+        options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 def main() -> Iterator[Row]:

@@ -82,7 +82,7 @@ LOGISTIC = [
     Form("log_logistic", "PML, the log of the logistic function",
          lambda pt, x: pt.log(1 / (1 + pt.exp(-x))),
          lambda x: sc.log_expit(x), near=LINE, far=FAR_LINE),
-    Form("log_not_logistic", "PML, the log of what is left of 1",
+    Form("log_not_logistic", "PML, the log of 1 less a logistic function",
          lambda pt, x: pt.log(1 - 1 / (1 + pt.exp(-x))),
          lambda x: sc.log_expit(-x), near=LINE, far=FAR_LINE),
     Form("binary_cross_entropy", "PRML, the loss of a label of 0.25",
