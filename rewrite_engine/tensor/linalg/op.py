@@ -21,6 +21,7 @@ from rewrite_engine.tensor.creation import eye, zeros_like
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
 from rewrite_engine.tensor.index.diagonals import tril, triu
 from rewrite_engine.tensor.index.selection import take_along_axis
+from rewrite_engine.tensor.linalg.counts import count
 from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
 from rewrite_engine.tensor.shape import smaller
 from rewrite_engine.tensor.type import TensorType
@@ -90,6 +91,12 @@ class _MatrixOp(TensorOp):
         known = {**self.lengths, **{name: members[-1] for name, members in named.items()}}
         equal = [members for members in named.values() if len(members) > 1]
         return Shapes([[known[name] for name in names] for names in outs], equal)
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return the operations of the usual algorithm (`counts.py`)."""
+        ins, _ = parse(self.signature)
+        lengths = {name: n for names, s in zip(ins, inputs) for name, n in zip(names, s)}
+        return count(self, lengths)
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Apply the op along a batch, by `Blockwise`."""
