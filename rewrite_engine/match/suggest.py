@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
 from rewrite_engine.graph.node import CONSTANT, Variable
@@ -32,27 +32,80 @@ MAX_SUGGESTION = 300  # characters
 OPERATORS = ("add", "sub", "mul", "true_div", "pow")
 
 
-def called(
-    fn: Callable[..., Any], lvars: dict[str, LogicVariable]
-) -> tuple[Any, list[RuleError], bool]:
-    """Call a rule function. Returns its result, and an error for each expression that failed, which
-    a stand-in replaced; the result is None if the function cannot continue.
+class Called(NamedTuple):
+    """Result of calling a rule function. errors: of each expression that failed, which a stand-in
+    replaced; has_ended: whether the function could continue to its end (otherwise `body` is None).
+
+    sampled: the forms of expressions that look at types (`match/sampled.py`), by the names of
+    values that replaced them; run: the function that gets other forms by these names; right: a
+    function that evaluates the right side on values of the variables.
     """
+
+    body: Any
+    errors: list[RuleError]
+    has_ended: bool
+    sampled: Mapping[str, list[Any]] = {}
+    run: Callable[..., Any] | None = None
+    right: Callable[[dict[str, Any]], Any] | None = None
+
+    def with_forms(
+        self, sampled: Mapping[str, list[Any]], lvars: Mapping[str, LogicVariable]
+    ) -> Called:
+        """Return the result with other forms of the expressions that look at types."""
+        assert self.run is not None
+        values = {name: form.value for name, (form, *_) in sampled.items()}
+        return self._replace(body=self.run(**{**lvars, **values}), sampled=sampled)
+
+
+def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Called:
+    """Call a rule function."""
     attempt, errors = RepairedSource(fn, dict(lvars)), list[RuleError]()
     variable, run = type(next(iter(lvars.values()), None)), fn
+    sampled = dict[str, list[Any]]()
     while True:
         try:
             body = run(**lvars)
-            return (body, errors, True) if run is fn or attempt.fn is fn else (None, errors, False)
+            has_ended = run is fn or attempt.fn is fn or not attempt.stand_ins
+            found = body if has_ended else None
+            return Called(found, errors, has_ended, sampled, run, attempt.right_side())
         except Exception as error:
+            if again := _with_forms(attempt, error, lvars, sampled):
+                run = again
+                continue
             if not attempt.repeats(error):
                 errors.append(_error_of(fn, attempt, error, lvars))
             again = (
                 attempt.without(error, variable) if issubclass(variable, LogicVariable) else None
             )
             if again is None:
-                return None, errors, False
+                return Called(None, errors, False)
             run = again
+
+
+def _with_forms(
+    attempt: RepairedSource,
+    error: Exception,
+    lvars: Mapping[str, LogicVariable],
+    sampled: dict[str, list[Any]],
+) -> Callable[..., Any] | None:
+    """Return the function with the pattern of an expression that failed because it looks at types;
+    None if it has no pattern. sampled: gets its forms.
+    """
+    forms_of = getattr(next(iter(lvars.values()), None), "forms", None)
+    looks = not isinstance(error, RuleError) or getattr(error, "typeless", False)
+    expression = attempt.failed(error) if looks and forms_of is not None else None
+    if expression is None or attempt.repeats(error):
+        return None
+    names = attempt.names_at(error)
+    try:
+        forms = forms_of(expression, names, lvars, attempt.fn.__module__, len(sampled))
+    except RuleError:
+        raise
+    except Exception:  # it fails on samples, too
+        return None
+    name = f"sampled_{len(sampled)}"
+    sampled[name] = forms
+    return attempt.replaced(error, name, forms[0].value)
 
 
 def _error_of(
