@@ -240,9 +240,8 @@ def _lowered(
         right = body.right if isinstance(body.right, Compute) else _lower_right(body.right)
     if found.sampled and left is not None and right is not None:
         conditions = (*conditions, *_guards_of_parts(found, left))
-        right = (
-            right if _names_of(right) <= {*holes(left), *lvars} else _computed(found, left, lvars)
-        )
+        if not _names_of(right) <= {*holes(left), *lvars}:
+            right = _computed(found, left, lvars)
     for c in (*asked_by_sorts(lvars.values()), *conditions):
         with mistakes:
             guards.append(lower_condition(c))

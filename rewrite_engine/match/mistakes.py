@@ -76,8 +76,9 @@ class RepairedSource:
     def __init__(self, fn: Callable[..., Any], lvars: dict[str, Any]) -> None:
         self.fn = inspect.unwrap(fn)
         self.lvars, self.tree = lvars, _parse(self.fn)
-        self.written = None if self.tree is None else copy.deepcopy(self.tree)
+        self.written = self.tree  # as the author wrote it
         self.stand_ins: list[str] = []
+        self.sources: dict[str, ast.expr] = {}  # of values in place of expressions, by their names
 
     def without(self, error: Exception, stand_in: Any) -> Callable[..., Any] | None:
         """Return the function with a stand-in for the expression that raised an error; None if its
@@ -89,8 +90,14 @@ class RepairedSource:
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins.append(name)
         self.lvars = {**self.lvars, name: stand_in(name)}
-        self.tree = _Replaced(result, name).visit(self.tree)
+        self._replace(result, name)
         return self.compiled()
+
+    def _replace(self, expression: ast.expr, name: str) -> None:
+        assert self.tree is not None
+        if self.tree is self.written:
+            self.written = copy.deepcopy(self.tree)
+        self.tree = _Replaced(expression, name).visit(self.tree)
 
     def replaced(self, error: Exception, name: str, value: Any) -> Callable[..., Any] | None:
         """Return the function with a value, under a name, for the expression that raised an
@@ -98,9 +105,9 @@ class RepairedSource:
         """
         result = self.failed(error)
         assert result is not None
-        assert self.tree is not None
+        self.sources[name] = self.source(result)
         self.lvars = {**self.lvars, name: value}
-        self.tree = _Replaced(result, name).visit(self.tree)
+        self._replace(result, name)
         return self.compiled()
 
     def right_side(self) -> Callable[[dict[str, Any]], Any] | None:
@@ -123,6 +130,10 @@ class RepairedSource:
             return names[self.fn.__name__]()
 
         return evaluated
+
+    def source(self, expression: ast.expr) -> ast.expr:
+        """Return an expression as the author wrote it, without values in place of parts of it."""
+        return _Restored(self.sources).visit(copy.deepcopy(expression))  # type: ignore[no-any-return]
 
     def failed(self, error: Exception) -> ast.expr | None:
         """Find the expression of the function that raised an error."""
@@ -162,7 +173,7 @@ class RepairedSource:
 
     def names_at(self, error: Exception) -> dict[str, Any]:
         """Return the values of all names where the function raised an error."""
-        tb, found = error.__traceback__, {}
+        tb, found = error.__traceback__, dict[str, Any]()
         while tb is not None:
             if tb.tb_frame.f_code.co_filename == self.fn.__code__.co_filename:
                 found = found or dict(tb.tb_frame.f_locals)
@@ -178,6 +189,14 @@ class _Replaced(ast.NodeTransformer):
         if node is self.expression:
             return ast.copy_location(ast.Name(self.name, ast.Load()), node)
         return self.generic_visit(node)
+
+
+class _Restored(ast.NodeTransformer):
+    def __init__(self, sources: dict[str, ast.expr]) -> None:
+        self.sources = sources
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        return copy.deepcopy(self.sources[node.id]) if node.id in self.sources else node
 
 
 def _parse(fn: Callable[..., Any]) -> ast.FunctionDef | None:

@@ -1,5 +1,5 @@
 """Patterns of functions that look at types, such as `pt.linalg.inv(a)`: a rule's variables have no
-types, so the expression is evaluated on samples of all dtypes, with unknown and with static lengths.
+types, so the expression is evaluated on samples of all dtypes, of unknown and of static lengths.
 
 What `canonicalize` leaves of these terms is generalised: where they differ, a *part* stands for any
 term, and a guard builds the expression on the operands that were found, and compares the parts. So
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
@@ -22,7 +23,7 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.build import build
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Condition, lower_pattern
-from rewrite_engine.match.pattern import Anything, OpNode, holes
+from rewrite_engine.match.pattern import Anything, OpNode, Sort, holes
 from rewrite_engine.match.sample import choose_sample
 from rewrite_engine.terms.logic import LogicVariable, Term, nth
 
@@ -54,10 +55,10 @@ class Part(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An output of an op on others. index: of one of several outputs; None for the op's result."""
+    """An output of an op on others. place: of one of several outputs; None for the op's result."""
 
     op: Any
-    index: int | None
+    place: int | None
     args: tuple[Any, ...]
 
 
@@ -81,11 +82,11 @@ def general(a: Tree, b: Tree, path: Path = ()) -> Tree:
     if not isinstance(a, Node) or not isinstance(b, Node):
         same = type(a) is type(b) and a == b and repr(a) == repr(b)
         return a if same else Part(path)
-    if (a.op, a.index, len(a.args)) != (b.op, b.index, len(b.args)):
+    if (a.op, a.place, len(a.args)) != (b.op, b.place, len(b.args)):
         return Part(path)
     pairs = zip(a.args, b.args, strict=True)
     args = [general(x, y, (*path, i)) for i, (x, y) in enumerate(pairs)]
-    return Node(a.op, a.index, tuple(args))
+    return Node(a.op, a.place, tuple(args))
 
 
 def nodes_of(tree: Tree) -> Iterator[Tree]:
@@ -103,10 +104,11 @@ def names_in(tree: Tree) -> frozenset[str]:
 
 
 class Form(NamedTuple):
-    """A pattern for an expression, with conditions on its parts."""
+    """A pattern for an expression, with conditions on its parts, and the variables of these."""
 
     value: Any
     guards: tuple[Condition, ...] = ()
+    parts: tuple[LogicVariable, ...] = ()
 
 
 def forms_of(
@@ -144,6 +146,8 @@ class Expression:
         patterns = {n: lower_pattern(v) for n, v in self.terms.items()}
         self.holes = {n: h for p in patterns.values() for n, h in holes(p).items()}
         self.patterns = patterns
+        self.variable = type(next(iter(lvars.values())))
+        self.built: list[Any] = []  # terms of unknown lengths
 
     def forms(self) -> list[Form]:
         """Return the patterns of the expression, the most common one first. Raises `PatternError`,
@@ -159,6 +163,7 @@ class Expression:
                 continue
             if not isinstance(term, Variable):
                 return [Form(self.outputs(term, samples))]
+            self.built += [] if any(map(_has_lengths, samples.values())) else [term]
             self.add(trees, term, {v: name for name, v in samples.items()})
         if len(trees) > MAX_FORMS:
             raise PatternError(f"`{self.text}` builds {len(trees)} different terms")
@@ -182,8 +187,8 @@ class Expression:
         """Yield variables of a graph for the variables of the rule: of one dtype, with unknown and
         with static lengths.
         """
-        seen = set()
-        for i, world in enumerate(next(iter(self.lvars.values())).worlds()):
+        seen = set[Any]()
+        for i, world in enumerate(self.variable.worlds()):
             chosen = {n: choose_sample(h, i, world, ()) for n, h in self.holes.items()}
             if None in chosen.values():
                 continue
@@ -219,24 +224,37 @@ class Expression:
 
     def form(self, tree: Tree) -> Form:
         """Return the pattern of a tree, with a guard if it has parts."""
-        paths = [one.path for one in nodes_of(tree) if isinstance(one, Part)]
+        paths = [*dict.fromkeys([one.path for one in nodes_of(tree) if isinstance(one, Part)])]
         if not paths:
             return Form(self.pattern(tree))
-        names = [*self.holes]
         parts = [self.part(path) for path in paths]
-
-        def built_alike(*values: Any) -> bool:
-            operands = dict(zip(names, values, strict=False))
-            return self.builds(operands, paths, values[len(names) :])
-
-        args = (*[self.lvars[name] for name in names], *parts)
-        text = f"{self.text} builds {', '.join([p.name for p in parts])}"
-        return Form(self.pattern(tree), (Condition(built_alike, args, text),))
+        names = dict(zip([p.name for p in parts], paths, strict=True))
+        same = SameParts(self, tree, [*self.holes], names)
+        args = (*[self.lvars[name] for name in self.holes], *parts)
+        text = f"{self.text} builds {', '.join(same.paths)}"
+        return Form(self.pattern(tree), (Condition(same, args, text),), tuple(parts))
 
     def part(self, path: Path) -> LogicVariable:
         """Return the variable of a part."""
         key = "_".join(map(str, (PART, self.number, *path)))
-        return type(next(iter(self.lvars.values())))(key, sort=Anything)
+        return self.variable(key, sort=self.sort(path))
+
+    def sort(self, path: Path) -> Sort:
+        """Return the sort of a part: terms of the rank that it has in samples."""
+        known = []
+        for term in self.built:
+            with suppress(AttributeError, IndexError):
+                known.append(at(term, path).type)
+        ranks = {getattr(t, "ndim", None) for t in known}
+        if len(ranks) != 1 or None in ranks:
+            return Anything
+        (ndim,) = ranks
+        return Sort(
+            f"rank {ndim}",
+            lambda v: v.type.ndim == ndim,
+            f"{{v}}.type.ndim == {ndim}",
+            samples=lambda: [t() for t in known],
+        )
 
     def pattern(self, tree: Tree) -> Any:
         """Return the pattern of a tree as an author writes it."""
@@ -247,34 +265,52 @@ class Expression:
         if isinstance(tree, Part):
             return self.part(tree.path)
         whole = self.applied(tree)
-        return whole if tree.index is None else type(whole).pattern_type((nth, tree.index, whole))
+        return whole if tree.place is None else self.variable.pattern_type((nth, tree.place, whole))
 
     def applied(self, tree: Any) -> Any:
         """Return the pattern of an op on its operands."""
-        variable = type(next(iter(self.lvars.values())))
-        return variable.applied(tree.op, (tree.op, *[self.pattern(a) for a in tree.args]))
+        return self.variable.applied(tree.op, (tree.op, *[self.pattern(a) for a in tree.args]))
 
-    # --- parts ------------------------------------------------------------------------------------
 
-    def builds(self, operands: Mapping[str, Any], paths: Sequence[Path], parts: Any) -> bool:
-        """Whether the expression has these parts on operands: on variables in their place, or, for
-        lengths that are computed otherwise, on the operands themselves.
+class SameParts:
+    """Guard of parts: whether an expression builds them on the operands that were found.
+
+    tree: of the expression; names: of the operands; paths: of each part, in the order of the
+    guard's arguments.
+    """
+
+    def __init__(
+        self, expression: Expression, tree: Tree, names: Sequence[str], paths: Mapping[str, Path]
+    ) -> None:
+        self.expression, self.tree, self.names, self.paths = expression, tree, names, paths
+
+    def __call__(self, *values: Any) -> bool:
+        """Return whether the parts are those that are built on other variables of the operands'
+        types, or, for lengths that are computed otherwise, on the operands themselves.
         """
+        operands, parts = dict(zip(self.names, values, strict=False)), values[len(self.names) :]
         free = {name: v.type(name) for name, v in operands.items()}
-        if self.has_parts(free, paths, parts, [*free.values()], [*operands.values()]):
-            return True
-        few = sum(1 for _ in toposort([*operands.values(), *parts])) <= MAX_CONE_NODES
-        return few and self.has_parts(operands, paths, parts, [], [])
-
-    def has_parts(
-        self, operands: Mapping[str, Any], paths: Sequence[Path], parts: Any, ours: Any, theirs: Any
-    ) -> bool:
         try:
-            term = self.on(operands)
-            own = [at(term, path) for path in paths]
+            own = [*self.built(free).values()]
+            if equal_computations(own, list(parts), [*free.values()], [*operands.values()]):
+                return True
+            if sum(1 for _ in toposort([*operands.values(), *parts])) > MAX_CONE_NODES:
+                return False
+            term = self.expression.on(operands)
+            own = [at(term, path) for path in self.paths.values()]
+            both = hooks.rewrite_graph([*own, *parts])
         except Exception:  # on these there is no such term
             return False
-        return equal_computations(own, list(parts), ours, theirs)
+        return equal_computations(both[: len(own)], both[len(own) :])
+
+    def built(self, operands: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parts that the expression builds on variables of a graph. Raises its errors,
+        and `PatternError` if it builds another term.
+        """
+        term = self.expression.on(operands)
+        if general(self.tree, tree_of(term, {v: n for n, v in operands.items()})) != self.tree:
+            raise PatternError(f"`{self.expression.text}` builds another term")
+        return {name: at(term, path) for name, path in self.paths.items()}
 
 
 def at(term: Any, path: Path) -> Any:
@@ -296,6 +332,12 @@ def _of_length(v: Any, n: int | None, name: str) -> Any:
     if v.head is CONSTANT or n is None or None not in getattr(v.type, "shape", ()):
         return v if v.head is CONSTANT else v.type(name)
     return v.type.clone(shape=tuple([n if m is None else m for m in v.type.shape]))(name)
+
+
+def _has_lengths(v: Any) -> bool:
+    """Whether a sample has static lengths that its sort does not ask for."""
+    shape = getattr(v.type, "shape", ())
+    return bool(shape) and None not in shape and set(shape) <= {*LENGTHS}
 
 
 def _is_flat(term: Any, operands: Mapping[str, Any]) -> bool:

@@ -67,7 +67,8 @@ def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Called:
             body = run(**lvars)
             has_ended = run is fn or attempt.fn is fn or not attempt.stand_ins
             found = body if has_ended else None
-            return Called(found, errors, has_ended, sampled, run, attempt.right_side())
+            right = attempt.right_side() if sampled else None
+            return Called(found, errors, has_ended, sampled, run, right)
         except Exception as error:
             if again := _with_forms(attempt, error, lvars, sampled):
                 run = again
@@ -93,12 +94,15 @@ def _with_forms(
     """
     forms_of = getattr(next(iter(lvars.values()), None), "forms", None)
     looks = not isinstance(error, RuleError) or getattr(error, "typeless", False)
-    expression = attempt.failed(error) if looks and forms_of is not None else None
-    if expression is None or attempt.repeats(error):
+    expression = attempt.failed(error) if looks else None
+    if forms_of is None or expression is None or attempt.repeats(error):
         return None
     names = attempt.names_at(error)
+    parts = [p for forms in sampled.values() for form in forms for p in form.parts]
+    known = {**lvars, **{p.name: p for p in parts}}
     try:
-        forms = forms_of(expression, names, lvars, attempt.fn.__module__, len(sampled))
+        written = attempt.source(expression)
+        forms = forms_of(written, names, known, attempt.fn.__module__, len(sampled))
     except RuleError:
         raise
     except Exception:  # it fails on samples, too
