@@ -222,6 +222,12 @@ def test_the_table_of_native_ops_is_up_to_date() -> None:
     assert written == page, "run scripts/native_table"
 
 
+def test_the_page_of_forms_is_up_to_date() -> None:
+    """Compare terms and programs with the page; its times are those of the last measurement."""
+    names = runpy.run_path(str(ROOT / "scripts" / "forms_table"))
+    assert names["PAGE"].read_text(encoding="utf-8") == names["page"](), "run scripts/forms_table"
+
+
 def test_all_settings_are_told_as_they_are() -> None:
     names = runpy.run_path(str(ROOT / "scripts" / "settings_table"))
     written = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")

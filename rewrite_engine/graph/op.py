@@ -156,6 +156,9 @@ class Op(Record):
     native: bool = False
     #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
     moves_only: bool = False
+    #: whether what is known of its operands changes how it is computed, so that it is rewritten
+    #: before gradients are taken
+    has_structure: bool = False
     #: what is known of its (first) result, by the name of a fact: True, if it always holds; the
     #: name of the fact that all operands have to have; or a function `(f, *inputs)` that answers,
     #: of the facts (`facts/numbers.py`) and the operands. Facts about each element are only

@@ -62,14 +62,23 @@ PACKS = (
     "rewrite_engine.rules.index",
     "rewrite_engine.rules.join",
     "rewrite_engine.rules.dot",
-    "rewrite_engine.rules.linalg",
+    "rewrite_engine.rules.diagonals",
+    "rewrite_engine.rules.updates",
     "rewrite_engine.rules.loops",
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
 
 #: {pack for ops of a package that few programs load: the package}; a pack is imported once its
 #: package is, and tried after all others
-ON_DEMAND = {"rewrite_engine.rules.sparse": "rewrite_engine.sparse"}
+ON_DEMAND = {
+    "rewrite_engine.rules.linalg.determinants": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.gradients": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.low_rank": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.solves": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.structure": "rewrite_engine.tensor.product.blocks",
+    "rewrite_engine.rules.linalg.factors": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.sparse": "rewrite_engine.sparse",
+}
 
 #: packs of equations; they are imported when a query includes "saturate"
 EQUATIONS = ("rewrite_engine.rules.equations",)
@@ -111,7 +120,8 @@ class Phase(NamedTuple):
     on_request: only for queries that include the phase's name, whatever the linker. inside: whether
     it also runs on the graphs inside ops, in the phase `inner`. inner: whether the driver receives
     that of `inner` (None if that phase is left out). does: the name in a trace for a step by the
-    driver itself. tries: the kinds of rules that can fire in it.
+    driver itself. tries: the kinds of rules that can fire in it. if_any: whether it is left out
+    while no rule belongs to it.
     """
 
     name: str
@@ -123,6 +133,7 @@ class Phase(NamedTuple):
     inner: bool = False
     does: str | None = None
     tries: tuple[type, ...] = (Rule,)
+    if_any: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -159,6 +170,7 @@ PHASES = (
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
+    Phase("factorize", EquilibriumOptimizer, if_any=True),
     Phase(
         "inplace",
         overwriting,
@@ -365,6 +377,7 @@ def optimizer(
             raise UnknownNameError(f"a linker requires the phase {name!r}; the phases are {known}")
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
+    wanted = [phase for phase in wanted if not phase.if_any or phase.rules(chosen)]
     drivers: dict[str, Any] = {}
     for phase in wanted:
         part = drivers[phase.name] = phase.part(chosen, drivers)
@@ -443,10 +456,10 @@ def rewrite_graph(
     return fgraph.outputs[0] if isinstance(graph, Variable) else list(fgraph.outputs)
 
 
-@cache
+@cache_until_packs
 def stabiliser() -> GraphRewriter:
     """Return the driver for terms that will be differentiated: `gradient/stable.py`."""
-    rules = (all_rules() + _registered).query(Query())
+    rules = (all_rules() + on_demand(wanted_packs()) + _registered).query(Query())
     asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
     return EquilibriumOptimizer(asked, "stable_form")
 

@@ -379,6 +379,8 @@ class Eye(_Diagonal):
         "diagonal": _unit,
         "positive_semidefinite": _unit,
         "positive_definite": _unit,
+        "orthogonal": _unit,
+        "unit_diagonal": _unit,
     }
     samples: Sequence[Any] = (({"dtype": "float64"}, 3, 3, 0), ({"dtype": "int8"}, 2, 4, 1))
 

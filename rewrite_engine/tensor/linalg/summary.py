@@ -24,9 +24,11 @@ from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.index.diagonals import diagonal
+from rewrite_engine.tensor.linalg.factor import Factor, FactorSLogDet
 from rewrite_engine.tensor.linalg.op import (
     FEW,
     SingularMatrixError,
+    Structured,
     _MatrixOp,
     adjoint,
     double,
@@ -80,6 +82,7 @@ class Det(_MatrixOp):
     """Determinants of square matrices."""
 
     __props__ = ()
+    has_structure = True
     signature = "(m,m)->()"
     only_lengths = True
     samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
@@ -186,13 +189,14 @@ def _by_singular_values(a: Any) -> Any:
     return np.where(known, found, np.nan).astype(a.dtype)
 
 
-class SLogDet(_MatrixOp):
+class SLogDet(Structured, _MatrixOp):
     """Signs of the determinants of square matrices, and logarithms of their absolute values (0 and
     -inf for a singular one).
+
+    as_written: see `Structured`.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
-    __props__ = ()
     signature = "(m,m)->(),()"
     output_names = ("sign", "logabsdet")
     only_lengths = True
@@ -203,10 +207,15 @@ class SLogDet(_MatrixOp):
         return [found, real_dtype(found)]
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix, by sums of logarithms."""
-        factored = _pivots(dtype)
+        """Return a function for one matrix, by sums of logarithms: of the Cholesky factor of a
+        larger one that is positive definite.
+        """
+        factored, factor = _pivots(dtype), Factor().single(double(dtype))
+        of_factor = FactorSLogDet().one(double(dtype))
 
         def run(a: Any) -> Any:
+            if len(a) > FEW:
+                return [np.asarray(x, dtype) for x in of_factor(*factor(a))]
             odd, pivots = factored(a)
             if not pivots:
                 return None

@@ -1,0 +1,322 @@
+"""Diagonals: of matrices that are known, and of matrices that are diagonal.
+
+A matrix that is known to be diagonal is read by `Diagonal`, and the rules here take that apart:
+what was written as a matrix becomes a vector.
+"""
+
+from typing import Annotated
+
+from rewrite_engine.facts import band, diagonal, length, same_length, square
+from rewrite_engine.facts.arrays import length_read
+from rewrite_engine.language import *
+from rewrite_engine.scalar.dtype import promote
+from rewrite_engine.tensor import (
+    Diagonal,
+    DimShuffle,
+    IncDiagonal,
+    Tri,
+    alloc,
+    cast,
+    mul,
+    switch,
+)
+from rewrite_engine.tensor.creation import Eye
+from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.index.gather import AdvancedSubtensor
+
+turn = DimShuffle(2, (1, 0))
+as_column = DimShuffle(1, (0, "x"))
+as_row = DimShuffle(1, ("x", 0))
+
+
+scalings = {"phase": "canonicalize", "claim": backward(4), "tags": ["before_gradients"]}
+
+
+# --- reading a diagonal ---------------------------------------------------------------------------
+
+
+def fills(x, y):
+    """Return whether a vector is as long as the main diagonal of a square matrix."""
+    return y.type.dtype == x.type.dtype and bool(same_length(x, 0, x, 1))
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_that_was_set(x: Matrix, y: Vector):
+    """Read the vector that was written on a diagonal.
+
+    >>> rewritten(Diagonal()(diag(vector("v"))))
+    v
+    """
+    written = IncDiagonal(0, set_instead_of_inc=True)
+    return Diagonal()(written(x, y)) >> y, given(fills, same_length(x, 0, y, 0))
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_of_transpose(x: Matrix):
+    """A matrix and its transpose have one diagonal.
+
+    >>> rewritten(Diagonal()(matrix("x").T))
+    Diagonal(x)
+    """
+    return Diagonal()(turn(x)) >> Diagonal()(x)
+
+
+def reaches_diagonal(k):
+    """Return whether a triangle up to a diagonal has the main one."""
+    return k.number >= 0
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_of_eye(dtype: Prop, n: Scalar):
+    """The diagonal of a unit matrix is a vector of ones.
+
+    >>> rewritten(Diagonal()(eye(iscalar("n"))))
+    Alloc(1.0, n)
+    """
+    return Diagonal()(Eye(dtype)(n, n, 0)) >> compute(lambda dtype, n: alloc(cast(1, dtype), n))
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_of_triangle(x: Matrix, y, n: Scalar, m: Scalar, k: Const):
+    """The diagonal of a triangle is that of the matrix.
+
+    >>> rewritten(Diagonal()(tril(matrix("x"))))
+    Diagonal(x)
+    """
+    return Diagonal()(switch(Tri()(n, m, k), x, y)) >> Diagonal()(x), given(reaches_diagonal)
+
+
+def is_elementwise(op):
+    """Return whether an op works element by element."""
+    return isinstance(op, Elemwise)
+
+
+@node_rewriter([Diagonal], phase="canonicalize", claim=exact, depth=2)
+def diagonal_of_elements(fgraph, node):
+    """Compute elements of the diagonal alone. Not data: it holds for every elementwise op.
+
+    >>> x, y = matrices("x", "y")
+    >>> rewritten(Diagonal()(exp(x) * y))
+    exp(Diagonal(x)) * Diagonal(y)
+    """
+    (x,) = node.inputs
+    inner = x.owner
+    if inner is None or not is_elementwise(inner.op) or len(inner.outputs) > 1:
+        return None
+    if x.type.ndim != 2 or not (is_read_once(fgraph, x) or diagonal.ask(fgraph, x)):
+        return None
+    parts = [diagonal_part(node.op, v, square.ask(fgraph, x)) for v in inner.inputs]
+    return None if None in parts else inner.op(*parts)
+
+
+def is_read_once(fgraph, x):
+    """Return whether a term has one use, also outside of a graph."""
+    return fgraph is None or x not in fgraph.users or len(fgraph.get_clients(x)) == 1
+
+
+def diagonal_part(read, v, is_square):
+    """Return the diagonal of an operand of an elementwise op; None for a row or a column of a
+    matrix that is not square.
+    """
+    if all(v.type.broadcastable):
+        return v.squeeze(axis=0) if v.type.ndim == 2 else v
+    if v.type.ndim == 1:
+        return v if is_square else None
+    if any(v.type.broadcastable):
+        return v.squeeze(axis=v.type.broadcastable.index(True)) if is_square else None
+    return read(v)
+
+
+# --- products with diagonal matrices --------------------------------------------------------------
+
+
+def keeps_rows(a, b):
+    """Return whether no row of b is repeated if it is multiplied by elements of the diagonal of
+    a.
+    """
+    return (a.type.shape[0] == 1) == (b.type.shape[0] == 1)
+
+
+def keeps_columns(a, b):
+    """Return whether no column of a is repeated if it is multiplied by elements of the diagonal of
+    b.
+    """
+    return (a.type.shape[-1] == 1) == (b.type.shape[0] == 1)
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def diagonal_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
+    """A diagonal matrix multiplies the rows.
+
+    >>> rewritten(diag(vector("u")) @ matrix("x"))
+    ExpandDims{axes=[1]}(u) * x
+    """
+    return a @ b >> as_column(Diagonal()(a)) * b, given(keeps_rows, diagonal(a))
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def matrix_times_diagonal(a: Annotated[Inexact, Matrix], b: Matrix):
+    """A diagonal matrix multiplies the columns.
+
+    >>> rewritten(matrix("x") @ diag(vector("u")))
+    x * ExpandDims{axes=[0]}(u)
+    """
+    return a @ b >> a * as_row(Diagonal()(b)), given(keeps_columns, diagonal(b))
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def diagonal_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
+    """A diagonal matrix multiplies the elements.
+
+    >>> rewritten(diag(vector("u")) @ vector("v"))
+    u * v
+    """
+    return a @ b >> Diagonal()(a) * b, given(keeps_rows, diagonal(a))
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def vector_times_diagonal(a: Annotated[Inexact, Vector], b: Matrix):
+    """A diagonal matrix multiplies the elements.
+
+    >>> rewritten(vector("v") @ diag(vector("u")))
+    v * u
+    """
+    return a @ b >> a * Diagonal()(b), given(keeps_columns, diagonal(b))
+
+
+# --- products with chosen rows of a unit matrix --------------------------------------------------
+
+
+def takes_rows(index):
+    """Return whether an index takes whole rows by one array."""
+    return len(index) == 1 and index[0] is not Ellipsis and not isinstance(index[0], slice)
+
+
+def is_as_long(n, b):
+    """Return whether the first dimension of b has a given length, and b the wider dtype."""
+    return same_value(length_read(n), length(b, 0).value)
+
+
+def is_as_wide(n, b):
+    """Return whether the last dimension of b has a given length."""
+    return same_value(length_read(n), length(b, b.type.ndim - 1).value)
+
+
+def same_value(a, b):
+    """Return whether two lengths are known to be equal."""
+    return a is not None and a == b
+
+
+def is_narrow(dtype, b):
+    """Return whether a unit matrix of a dtype leaves the dtype of b."""
+    return promote(dtype, b.type.dtype) == b.type.dtype
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
+    """Rows of a unit matrix choose rows of the other factor.
+
+    >>> a = matrix("a")
+    >>> rewritten(eye(a.shape[0])[lvector("p")] @ a)
+    AdvancedSubtensor{i}(a, p)
+    """
+    left = AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p) @ b
+    right = compute(lambda p, b: b[p])
+    return left >> right, given(takes_rows, is_as_long, is_narrow)
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def chosen_columns(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
+    """Rows of a unit matrix, transposed, choose columns of the other factor.
+
+    >>> a = matrix("a")
+    >>> rewritten(a @ eye(a.shape[1])[lvector("p")].T)
+    AdvancedSubtensor{:, i}(a, p)
+    """
+    left = b @ turn(AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p))
+    right = compute(lambda p, b: b[..., p])
+    return left >> right, given(takes_rows, is_as_wide, is_narrow)
+
+
+# --- products of scaled matrices and vectors ------------------------------------------------------
+
+
+def all_true(flags):
+    """Return whether all are true."""
+    return False not in flags
+
+
+def are_whole(rest):
+    """Return whether the product of the other factors is a matrix without repeated rows or
+    columns.
+    """
+    shapes = [v.type.broadcastable for v in rest if v.type.ndim == 2]
+    return bool(shapes) and not any(map(all_true, zip(*shapes, strict=True)))
+
+
+@rule(**scalings)
+def scaled_columns_times_vector(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the vector are scaled instead of the columns of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten((a * u) @ v, a @ diag(u) @ v)
+    [a @ (u * v), a @ (u * v)]
+    """
+    return mul(as_row(u), *rest) @ v >> mul(*rest) @ (u * v), given(are_whole)
+
+
+@rule(**scalings)
+def scaled_rows_times_vector(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the product are scaled instead of the rows of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten((u[:, None] * a) @ v)
+    u * (a @ v)
+    """
+    return mul(as_column(u), *rest) @ v >> u * (mul(*rest) @ v), given(are_whole)
+
+
+@rule(**scalings)
+def vector_times_scaled_rows(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the vector are scaled instead of the rows of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten(v @ (u[:, None] * a))
+    v * u @ a
+    """
+    return v @ mul(as_column(u), *rest) >> (v * u) @ mul(*rest), given(are_whole)
+
+
+@rule(**scalings)
+def vector_times_scaled_columns(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the product are scaled instead of the columns of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten(v @ (a * u))
+    v @ a * u
+    """
+    return v @ mul(as_row(u), *rest) >> (v @ mul(*rest)) * u, given(are_whole)
+
+
+# --- triangles ----------------------------------------------------------------------------------
+
+
+@node_rewriter([switch], phase="canonicalize", depth=2)
+def triangle_of_triangle(fgraph, node):
+    """Remove a mask if the elements that it hides are already 0. Not data: the matrix may be on
+    either side.
+
+    >>> from rewrite_engine.tensor import diag, tril
+    >>> rewritten(tril(diag(vector("v"))))
+    SetDiagonal(Alloc(0.0, Shape_i{i=0}(v), Shape_i{i=0}(v)), v)
+    """
+    mask, x, y = node.inputs
+    k = mask.owner.inputs[2] if isinstance(mask.head, Tri) else None
+    if k is None or k.head is not CONSTANT:
+        return None
+    kept, left = (x, y) if y.head is CONSTANT else (y, x)
+    found = band(kept) if left.head is CONSTANT and left.number == 0 else None
+    if not found:
+        return None
+    lower, upper = found.value
+    return kept if (upper <= k.number if kept is x else lower > k.number) else None
