@@ -133,7 +133,8 @@ class RepairedSource:
 
     def source(self, expression: ast.expr) -> ast.expr:
         """Return an expression as the author wrote it, without values in place of parts of it."""
-        return _Restored(self.sources).visit(copy.deepcopy(expression))  # type: ignore[no-any-return]
+        restored: ast.expr = _Restored(self.sources).visit(copy.deepcopy(expression))
+        return restored
 
     def failed(self, error: Exception) -> ast.expr | None:
         """Find the expression of the function that raised an error."""

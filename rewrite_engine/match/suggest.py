@@ -70,11 +70,12 @@ def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Called:
             right = attempt.right_side() if sampled else None
             return Called(found, errors, has_ended, sampled, run, right)
         except Exception as error:
-            if again := _with_forms(attempt, error, lvars, sampled):
+            on_samples: list[Exception] = []
+            if again := _with_forms(attempt, error, lvars, sampled, on_samples):
                 run = again
                 continue
             if not attempt.repeats(error):
-                errors.append(_error_of(fn, attempt, error, lvars))
+                errors.append(_error_of(fn, attempt, error, lvars, *on_samples))
             again = (
                 attempt.without(error, variable) if issubclass(variable, LogicVariable) else None
             )
@@ -88,13 +89,13 @@ def _with_forms(
     error: Exception,
     lvars: Mapping[str, LogicVariable],
     sampled: dict[str, list[Any]],
+    on_samples: list[Exception],
 ) -> Callable[..., Any] | None:
     """Return the function with the pattern of an expression that failed because it looks at types;
-    None if it has no pattern. sampled: gets its forms.
+    None if it has no pattern. sampled: gets its forms; on_samples: the error on samples.
     """
     forms_of = getattr(next(iter(lvars.values()), None), "forms", None)
-    looks = not isinstance(error, RuleError) or getattr(error, "typeless", False)
-    expression = attempt.failed(error) if looks else None
+    expression = None if isinstance(error, RuleError) else attempt.failed(error)
     if forms_of is None or expression is None or attempt.repeats(error):
         return None
     names = attempt.names_at(error)
@@ -103,9 +104,8 @@ def _with_forms(
     try:
         written = attempt.source(expression)
         forms = forms_of(written, names, known, attempt.fn.__module__, len(sampled))
-    except RuleError:
-        raise
-    except Exception:  # it fails on samples, too
+    except Exception as failure:
+        on_samples.append(failure)
         return None
     name = f"sampled_{len(sampled)}"
     sampled[name] = forms
@@ -117,8 +117,11 @@ def _error_of(
     attempt: RepairedSource,
     error: Exception,
     lvars: Mapping[str, LogicVariable],
+    why: Exception | None = None,
 ) -> RuleError:
-    """Return an error of a rule function as a `RuleError` with the expression."""
+    """Return an error of a rule function as a `RuleError` with the expression. why: its error on
+    samples, if it was tried there.
+    """
     expression = attempt.text(error) or expression_of(fn, error)
     typeless = getattr(error, "typeless", False)
     if isinstance(error, RuleError):
@@ -127,7 +130,9 @@ def _error_of(
             new.__cause__ = error.__cause__
             return new
         return error
-    what = f"`{expression}` cannot be part of a pattern: {type(error).__name__}: {error}"
+    why = error if why is None else why
+    text = f"`{expression}` cannot be part of a pattern: {type(why).__name__}: {why}"
+    what = text if why is error else text.partition("\n")[0]
     new = PatternError(what.replace("\n", "\n    ") + _hint(fn, error, expression, lvars))
     new.__cause__ = error
     return new
