@@ -28,6 +28,7 @@ from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.match.rule import Overlaps, at_most
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.match.sample import types
+from rewrite_engine.match.sampled import forms_of
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.tensor.constant import constant
@@ -192,6 +193,7 @@ def _make_worlds() -> tuple[tuple[Any, ...], ...]:
 
 
 TensorLogicVariable.worlds = staticmethod(_make_worlds)
+TensorLogicVariable.forms = staticmethod(forms_of)
 
 
 def _rank_sort(name: str, ndim: int) -> Sort:

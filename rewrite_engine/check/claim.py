@@ -419,6 +419,8 @@ def smallest(two: BothSides, given: dict[Any, Any], verdict: Verdict) -> Verdict
     length = max([a.size for a in long.values()], default=0)
     if any(a.ndim != 1 or a.size != length for a in long.values() if a.ndim):
         return verdict
+    if any(v.type.shape not in ((None,), ()) for v in long):
+        return verdict
     for i in range(min(length, 100)):
         one = {v: a[i : i + 1] if a.ndim else a for v, a in long.items()}
         found = judge_terms(two, one)

@@ -33,6 +33,7 @@ from rewrite_engine.language import (
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, Prop, holes, subpatterns
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.sample import parameters
+from rewrite_engine.match.sampled import SameParts
 from rewrite_engine.rewrite.trace import brief
 
 DTYPES = [
@@ -219,6 +220,10 @@ class Builder(Filler):
     def operand(self, hole: Hole) -> Any:
         if hole.sort is Prop:
             raise TypeError(f"no value is known for {hole.name}")
+        for parts in map(parts_of, self.rule.guards):
+            if parts is not None and hole.name in parts.paths:
+                own = {n: self.fill(holes(self.rule.left)[n]) for n in parts.names}
+                return parts.built(own)[hole.name]
         choices = self.given.get(hole.name)
         if hole.rest and not choices:
             return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
@@ -285,6 +290,11 @@ class Widening(Builder):
     widening = True
 
 
+def parts_of(guard: Any) -> SameParts | None:
+    """Return the parts of the left side that a guard compares (`match/sampled.py`), if it does."""
+    return guard.fn if isinstance(guard.fn, SameParts) else None
+
+
 def is_computed(v: Any) -> bool:
     """Return whether a term is the result of a node."""
     return isinstance(v, Variable) and v.owner is not None
@@ -302,6 +312,8 @@ def stand_ins(rule: DataRule) -> dict[str, list[Any]]:
     """Return terms that may stand for the variables of guards."""
     found: dict[str, list[Any]] = {}
     for guard in rule.guards:
+        if parts_of(guard):
+            continue
         names = [a.name for a in guard.args if isinstance(a, Hole) and a.sort is not Prop]
         for name in names:
             if not holes(rule.left)[name].rest and not holes(rule.left)[name].sort.constant:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from rewrite_engine.errors import (
@@ -36,7 +36,7 @@ from rewrite_engine.match.pattern import (
     subpatterns,
     variables_of,
 )
-from rewrite_engine.match.suggest import called
+from rewrite_engine.match.suggest import Called, called
 from rewrite_engine.terms.logic import (
     NO_DEFAULT,
     LogicVariable,
@@ -52,6 +52,7 @@ from rewrite_engine.terms.print import etuples_class, term_text
 PARENTHESES = "a rule cannot be an operand: put parentheses around the left side of `>>`"
 EQUALITY = "`==` compares patterns: write eq(a, b) for the op (pt.eq), left >> right for a rule"
 LOGIC = "a guard has no truth value when the rule is made: write given(a, b) for both of two"
+MAX_FORMS = 12  # of a rule whose expressions look at types
 FUNCTION = "; write any other condition as a function of variables: given(lambda x: ...)"
 
 
@@ -211,11 +212,21 @@ def lower(
     backward: the author wrote the right side first. Raises `RuleError`s.
     """
     lvars = variables_of(fn, variable)
-    body, errors, has_ended = called(fn, lvars)
-    mistakes = Mistakes(errors)
-    if not has_ended:
+    found = called(fn, lvars)
+    lowered = _lowered(found, lvars, exact, backward)
+    if max([len(forms) for forms in found.sampled.values()], default=1) == 1:
+        return lowered
+    return _in_all_forms(lowered, found, lvars, exact, backward)
+
+
+def _lowered(
+    found: Called, lvars: dict[str, LogicVariable], exact: bool, backward: bool
+) -> Lowered:
+    """Return the checked sides and guards of what a rule function returned. Raises `RuleError`s."""
+    mistakes = Mistakes(found.errors)
+    if not found.has_ended:
         mistakes.raise_all()
-    body, conditions = _split_guards(body)
+    body, conditions = _split_guards(found.body)
     with mistakes:
         _check_body(body)
     if not isinstance(body, RuleBody):
@@ -227,6 +238,10 @@ def lower(
         left = _lower_left(body.left)
     with mistakes:
         right = body.right if isinstance(body.right, Compute) else _lower_right(body.right)
+    if found.sampled and left is not None and right is not None:
+        conditions = (*conditions, *_guards_of_parts(found, left))
+        if not _names_of(right) <= {*holes(left), *lvars}:
+            right = _computed(found, left, lvars)
     for c in (*asked_by_sorts(lvars.values()), *conditions):
         with mistakes:
             guards.append(lower_condition(c))
@@ -235,7 +250,7 @@ def lower(
         with mistakes:
             check_defaults(left, defaults)
     lowered = Lowered(left, right, tuple(guards), exact, defaults=defaults)
-    if not errors and left is not None:
+    if not found.errors and left is not None:
         mistakes.found += unbound(lowered, set(lvars))
     mistakes.found = [e for e in mistakes.found if STAND_IN not in str(e)]
     if not mistakes.found:
@@ -243,6 +258,49 @@ def lower(
             _check_outputs(body.left, lowered.left, right)
     mistakes.raise_all()
     return lowered
+
+
+# --- expressions that look at types -------------------------------------------------------------
+
+
+def _guards_of_parts(found: Called, left: Any) -> Iterator[Condition]:
+    """Yield the guards of the parts that the left side has."""
+    for form, *_ in found.sampled.values():
+        for guard in form.guards:
+            if {a.name for a in guard.args if isinstance(a, LogicVariable)} <= holes(left).keys():
+                yield guard
+
+
+def _names_of(right: Any) -> set[str]:
+    return set(right.names if isinstance(right, Compute) else holes(right))
+
+
+def _computed(found: Called, left: Any, lvars: Mapping[str, LogicVariable]) -> Compute:
+    """Return the right side as a function of the variables that a left side binds. Raises
+    `PatternError`.
+    """
+    if found.right is None:
+        what = "functions on the right side look at types"
+        raise PatternError(f"{what}: write it as compute(lambda x: ...)")
+    evaluate, names = found.right, tuple([name for name in holes(left) if name in lvars])
+    return Compute(lambda *values: evaluate(dict(zip(names, values, strict=True))), names)
+
+
+def _in_all_forms(
+    lowered: Lowered, found: Called, lvars: dict[str, LogicVariable], exact: bool, backward: bool
+) -> Lowered:
+    """Return a rule with a rule for each combination of other forms of expressions that look at
+    types. If the right side has several forms, it is computed.
+    """
+    rules = [lowered]
+    for forms in islice(product(*found.sampled.values()), 1, MAX_FORMS):
+        sampled = {name: [form] for name, form in zip(found.sampled, forms, strict=True)}
+        one = found.with_forms(sampled, lvars)
+        rules.append(_lowered(one, lvars, exact, backward))
+    if any([one.right != lowered.right for one in rules]):
+        rules = [one._replace(right=_computed(found, one.left, lvars)) for one in rules]
+    others = [one for i, one in enumerate(rules) if one.left not in [r.left for r in rules[:i]]]
+    return others[0]._replace(others=tuple(others[1:]))
 
 
 def _split_guards(body: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -8,6 +8,7 @@ The mistakes themselves are defined in `lower.py` and `sample.py`.
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import linecache
 import sys
@@ -75,7 +76,9 @@ class RepairedSource:
     def __init__(self, fn: Callable[..., Any], lvars: dict[str, Any]) -> None:
         self.fn = inspect.unwrap(fn)
         self.lvars, self.tree = lvars, _parse(self.fn)
+        self.written = self.tree  # as the author wrote it
         self.stand_ins: list[str] = []
+        self.sources: dict[str, ast.expr] = {}  # of values in place of expressions, by their names
 
     def without(self, error: Exception, stand_in: Any) -> Callable[..., Any] | None:
         """Return the function with a stand-in for the expression that raised an error; None if its
@@ -87,8 +90,51 @@ class RepairedSource:
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins.append(name)
         self.lvars = {**self.lvars, name: stand_in(name)}
-        self.tree = _Replaced(result, name).visit(self.tree)
+        self._replace(result, name)
         return self.compiled()
+
+    def _replace(self, expression: ast.expr, name: str) -> None:
+        assert self.tree is not None
+        if self.tree is self.written:
+            self.written = copy.deepcopy(self.tree)
+        self.tree = _Replaced(expression, name).visit(self.tree)
+
+    def replaced(self, error: Exception, name: str, value: Any) -> Callable[..., Any] | None:
+        """Return the function with a value, under a name, for the expression that raised an
+        error.
+        """
+        result = self.failed(error)
+        assert result is not None
+        self.sources[name] = self.source(result)
+        self.lvars = {**self.lvars, name: value}
+        self._replace(result, name)
+        return self.compiled()
+
+    def right_side(self) -> Callable[[dict[str, Any]], Any] | None:
+        """Return a function that evaluates the right side of `left >> right` on values of the
+        variables, as it is written; None if the function does not return that.
+        """
+        tree = copy.deepcopy(self.written)
+        last = None if tree is None else tree.body[-1]
+        value = last.value if isinstance(last, ast.Return) else None
+        if isinstance(value, ast.Tuple) and value.elts:
+            value = value.elts[0]
+        if tree is None or not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.RShift):
+            return None
+        tree.body[-1] = ast.copy_location(ast.Return(value.right), value)
+        code = self._code(tree)
+
+        def evaluated(values: dict[str, Any]) -> Any:
+            names = {**self._names(), **values}
+            exec(code, names)
+            return names[self.fn.__name__]()
+
+        return evaluated
+
+    def source(self, expression: ast.expr) -> ast.expr:
+        """Return an expression as the author wrote it, without values in place of parts of it."""
+        restored: ast.expr = _Restored(self.sources).visit(copy.deepcopy(expression))
+        return restored
 
     def failed(self, error: Exception) -> ast.expr | None:
         """Find the expression of the function that raised an error."""
@@ -108,12 +154,32 @@ class RepairedSource:
         return "" if result is None else ast.unparse(result)
 
     def compiled(self) -> Callable[..., Any]:
+        """Return the function as it is now, which takes no variables."""
         assert self.tree is not None
-        tree = ast.fix_missing_locations(ast.Module([self.tree], []))
-        names = {**self.fn.__globals__, **inspect.getclosurevars(self.fn).nonlocals, **self.lvars}
-        exec(compile(tree, self.fn.__code__.co_filename, "exec"), names)
-        new = names[self.fn.__name__]
-        return lambda **variables: new()
+        code = self._code(self.tree)
+
+        def run(**values: Any) -> Any:
+            names = {**self._names(), **self.lvars, **values}
+            exec(code, names)
+            return names[self.fn.__name__]()
+
+        return run
+
+    def _code(self, tree: ast.FunctionDef) -> Any:
+        module = ast.fix_missing_locations(ast.Module([tree], []))
+        return compile(module, self.fn.__code__.co_filename, "exec")
+
+    def _names(self) -> dict[str, Any]:
+        return {**self.fn.__globals__, **inspect.getclosurevars(self.fn).nonlocals}
+
+    def names_at(self, error: Exception) -> dict[str, Any]:
+        """Return the values of all names where the function raised an error."""
+        tb, found = error.__traceback__, dict[str, Any]()
+        while tb is not None:
+            if tb.tb_frame.f_code.co_filename == self.fn.__code__.co_filename:
+                found = found or dict(tb.tb_frame.f_locals)
+            tb = tb.tb_next
+        return {**self._names(), **self.lvars, **found}
 
 
 class _Replaced(ast.NodeTransformer):
@@ -124,6 +190,14 @@ class _Replaced(ast.NodeTransformer):
         if node is self.expression:
             return ast.copy_location(ast.Name(self.name, ast.Load()), node)
         return self.generic_visit(node)
+
+
+class _Restored(ast.NodeTransformer):
+    def __init__(self, sources: dict[str, ast.expr]) -> None:
+        self.sources = sources
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        return copy.deepcopy(self.sources[node.id]) if node.id in self.sources else node
 
 
 def _parse(fn: Callable[..., Any]) -> ast.FunctionDef | None:

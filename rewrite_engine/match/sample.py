@@ -348,14 +348,14 @@ def _combine_kinds(
     uniform = []
     for i, world in enumerate(worlds if holes else [()]):
         first = [wanted.get(hole.name, []) for hole in holes]
-        uniform.append(tuple([_choose_candidate(h, i, world, w) for h, w in zip(holes, first)]))
+        uniform.append(tuple([choose_sample(h, i, world, w) for h, w in zip(holes, first)]))
         yield uniform[-1]
     options = [{v.type: v for v in reversed(some)}.values() for some in zip(*uniform, strict=True)]
     if options:
         yield from islice(product(*[list(some)[::-1] for some in options]), MAX_SAMPLE_WAYS)
 
 
-def _choose_candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
+def choose_sample(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
     """Return a value for a hole in the i-th of the worlds. wanted: the samples that ops require
     there.
     """

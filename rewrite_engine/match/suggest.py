@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
 from rewrite_engine.graph.node import CONSTANT, Variable
@@ -32,27 +32,84 @@ MAX_SUGGESTION = 300  # characters
 OPERATORS = ("add", "sub", "mul", "true_div", "pow")
 
 
-def called(
-    fn: Callable[..., Any], lvars: dict[str, LogicVariable]
-) -> tuple[Any, list[RuleError], bool]:
-    """Call a rule function. Returns its result, and an error for each expression that failed, which
-    a stand-in replaced; the result is None if the function cannot continue.
+class Called(NamedTuple):
+    """Result of calling a rule function. errors: of each expression that failed, which a stand-in
+    replaced; has_ended: whether the function could continue to its end (otherwise `body` is None).
+
+    sampled: the forms of expressions that look at types (`match/sampled.py`), by the names of
+    values that replaced them; run: the function that gets other forms by these names; right: a
+    function that evaluates the right side on values of the variables.
     """
+
+    body: Any
+    errors: list[RuleError]
+    has_ended: bool
+    sampled: Mapping[str, list[Any]] = {}
+    run: Callable[..., Any] | None = None
+    right: Callable[[dict[str, Any]], Any] | None = None
+
+    def with_forms(
+        self, sampled: Mapping[str, list[Any]], lvars: Mapping[str, LogicVariable]
+    ) -> Called:
+        """Return the result with other forms of the expressions that look at types."""
+        assert self.run is not None
+        values = {name: form.value for name, (form, *_) in sampled.items()}
+        return self._replace(body=self.run(**{**lvars, **values}), sampled=sampled)
+
+
+def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Called:
+    """Call a rule function."""
     attempt, errors = RepairedSource(fn, dict(lvars)), list[RuleError]()
     variable, run = type(next(iter(lvars.values()), None)), fn
+    sampled = dict[str, list[Any]]()
     while True:
         try:
             body = run(**lvars)
-            return (body, errors, True) if run is fn or attempt.fn is fn else (None, errors, False)
+            has_ended = run is fn or attempt.fn is fn or not attempt.stand_ins
+            found = body if has_ended else None
+            right = attempt.right_side() if sampled else None
+            return Called(found, errors, has_ended, sampled, run, right)
         except Exception as error:
+            on_samples: list[Exception] = []
+            if again := _with_forms(attempt, error, lvars, sampled, on_samples):
+                run = again
+                continue
             if not attempt.repeats(error):
-                errors.append(_error_of(fn, attempt, error, lvars))
+                errors.append(_error_of(fn, attempt, error, lvars, *on_samples))
             again = (
                 attempt.without(error, variable) if issubclass(variable, LogicVariable) else None
             )
             if again is None:
-                return None, errors, False
+                return Called(None, errors, False)
             run = again
+
+
+def _with_forms(
+    attempt: RepairedSource,
+    error: Exception,
+    lvars: Mapping[str, LogicVariable],
+    sampled: dict[str, list[Any]],
+    on_samples: list[Exception],
+) -> Callable[..., Any] | None:
+    """Return the function with the pattern of an expression that failed because it looks at types;
+    None if it has no pattern. sampled: gets its forms; on_samples: the error on samples.
+    """
+    forms_of = getattr(next(iter(lvars.values()), None), "forms", None)
+    expression = None if isinstance(error, RuleError) else attempt.failed(error)
+    if forms_of is None or expression is None or attempt.repeats(error):
+        return None
+    names = attempt.names_at(error)
+    parts = [p for forms in sampled.values() for form in forms for p in form.parts]
+    known = {**lvars, **{p.name: p for p in parts}}
+    try:
+        written = attempt.source(expression)
+        forms = forms_of(written, names, known, attempt.fn.__module__, len(sampled))
+    except Exception as failure:
+        on_samples.append(failure)
+        return None
+    name = f"sampled_{len(sampled)}"
+    sampled[name] = forms
+    return attempt.replaced(error, name, forms[0].value)
 
 
 def _error_of(
@@ -60,8 +117,11 @@ def _error_of(
     attempt: RepairedSource,
     error: Exception,
     lvars: Mapping[str, LogicVariable],
+    why: Exception | None = None,
 ) -> RuleError:
-    """Return an error of a rule function as a `RuleError` with the expression."""
+    """Return an error of a rule function as a `RuleError` with the expression. why: its error on
+    samples, if it was tried there.
+    """
     expression = attempt.text(error) or expression_of(fn, error)
     typeless = getattr(error, "typeless", False)
     if isinstance(error, RuleError):
@@ -70,7 +130,9 @@ def _error_of(
             new.__cause__ = error.__cause__
             return new
         return error
-    what = f"`{expression}` cannot be part of a pattern: {type(error).__name__}: {error}"
+    why = error if why is None else why
+    text = f"`{expression}` cannot be part of a pattern: {type(why).__name__}: {why}"
+    what = text if why is error else text.partition("\n")[0]
     new = PatternError(what.replace("\n", "\n    ") + _hint(fn, error, expression, lvars))
     new.__cause__ = error
     return new

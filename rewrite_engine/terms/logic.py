@@ -128,6 +128,8 @@ class LogicVariable(Term):
 
     #: lists of graph variables for which variables of rules may stand, each time others
     worlds: ClassVar[Callable[[], Sequence[Sequence[Any]]]] = staticmethod(lambda: ())
+    #: the patterns of an expression that looks at types (`match/sampled.py`), if there are any
+    forms: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(
         self,
