@@ -1,0 +1,302 @@
+"""Sums, traces and chains of products of matrices, and products that are written as sums.
+
+A product is only regrouped if nothing else uses it, and if ranks or known lengths show that the
+other order costs less. Rules that hold for any shapes, in both directions, are equations
+(`equations.py`).
+"""
+
+from rewrite_engine.language import *
+from rewrite_engine.match.outline import head_of
+from rewrite_engine.rewrite.ac import fitting
+from rewrite_engine.rules.index import is_square
+from rewrite_engine.rules.indexing.place import below, count_uses
+from rewrite_engine.tensor import (
+    Diagonal,
+    DimShuffle,
+    Dot,
+    MatMul,
+    Sum,
+    add,
+    dot,
+    mul,
+    specify_shape,
+    sub,
+    tensordot,
+)
+from rewrite_engine.tensor.elemwise import Elemwise
+
+
+def is_plain_sum(op):
+    """Return whether a sum has the usual dtypes."""
+    return op.dtype is None and op.acc_dtype is None
+
+
+# --- sums and traces of products ------------------------------------------------------------------
+
+
+@node_rewriter([Sum], phase="specialize", claim=backward(4), depth=2, when=below(Dot, MatMul))
+def sum_of_product(fgraph, node):
+    """Sum up the rows or columns of the factors before they are multiplied. Not data: the axes
+    decide which factor is summed up.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten((a @ b).sum(axis=0), (b @ a).sum())
+    [Sum{axis=0}(a) @ b, Sum{axis=0}(b) @ Sum{axis=1}(a)]
+    """
+    product, op = node.inputs[0], node.op
+    a, b = product.owner.inputs
+    axes, ndim = op.axes(product.type.ndim), product.type.ndim
+    if a.type.ndim < 2 or b.type.ndim < 2 or not set(axes) <= {ndim - 2, ndim - 1}:
+        return None
+    if not axes or not adds_alike(product) or not is_plain_sum(op):
+        return None
+    if count_uses(fgraph, product) > 1:
+        return None
+    if ndim == 2 and not op.keepdims:
+        a = Sum(axis=0)(a) if 0 in axes else a
+        b = Sum(axis=1)(b) if 1 in axes else b
+        return fitting(node.outputs[0], dot(a, b))
+    a = Sum(axis=a.type.ndim - 2, keepdims=True)(a) if ndim - 2 in axes else a
+    b = Sum(axis=b.type.ndim - 1, keepdims=True)(b) if ndim - 1 in axes else b
+    result = product.owner.op(a, b)
+    return fitting(node.outputs[0], result if op.keepdims else result.squeeze(axis=axes))
+
+
+def adds_alike(product):
+    """Return whether a product, its factors and sums of them have one dtype."""
+    dtypes = {v.type.dtype for v in (product, *product.owner.inputs)}
+    return len(dtypes) == 1 and product.type.kind in "fc"
+
+
+def diagonal_of(fgraph, v):
+    """Return the factors of a product of matrices whose main diagonal a term is, as matrices of
+    equal shape; None for another term.
+    """
+    if (v.head.offset, v.head.axis1, v.head.axis2) != (0, 0, 1):
+        return None
+    product = v.owner.inputs[0]
+    if not isinstance(product.head, Dot) or count_uses(fgraph, product) > 1:
+        return None
+    a, b = product.owner.inputs
+    if not adds_alike(product) or a.type.broadcastable[1] != b.type.broadcastable[0]:
+        return None
+    if not is_square(product):
+        a, b = a[: b.shape[1]], b[:, : a.shape[0]]
+    b = DimShuffle(2, (1, 0))(b)
+    return (a, b) if a.type.broadcastable == b.type.broadcastable else None
+
+
+@node_rewriter([Diagonal], phase="specialize", claim=backward(4), depth=2, when=below(Dot))
+def diagonal_of_product(fgraph, node):
+    """Compute only the diagonal of a product. Not data: the product may not be square.
+
+    >>> a = matrix("a")
+    >>> rewritten(diag(a @ cos(a).T))
+    Sum{axis=1}(a * cos(a))
+    """
+    factors = diagonal_of(fgraph, node.outputs[0])
+    if factors is None or is_trace(fgraph, node.outputs[0]):
+        return None
+    a, b = factors
+    return fitting(node.outputs[0], Sum(axis=1)(a * b))
+
+
+def is_trace(fgraph, v):
+    """Return whether the only use of a diagonal is a sum, for which there is another rule."""
+    uses = () if fgraph is None else fgraph.users.get(v, ())
+    return len(uses) == 1 and count_uses(fgraph, v) == 1 and isinstance(next(iter(uses)).op, Sum)
+
+
+@node_rewriter([Sum], phase="specialize", claim=backward(4), depth=3, when=below(Diagonal))
+def trace_of_product(fgraph, node):
+    """Compute a trace of a product without the product. Not data: the product may not be square.
+
+    >>> a, b = matrix("a", shape=(3, 4)), matrix("b", shape=(4, 3))
+    >>> rewritten(trace(a @ b))
+    Reshape{-1}(a) @ Reshape{-1}(Transpose{axes=[1, 0]}(b))
+    """
+    v, op = node.inputs[0], node.op
+    if op.keepdims or not is_plain_sum(op) or v.type.ndim != 1 or count_uses(fgraph, v) > 1:
+        return None
+    factors = diagonal_of(fgraph, v)
+    return None if factors is None else fitting(node.outputs[0], Sum()(factors[0] * factors[1]))
+
+
+# --- chains ---------------------------------------------------------------------------------------
+
+
+def is_thin(v):
+    """Return whether a factor is a vector, or a matrix of one row or column."""
+    return v.type.ndim == 1 or True in v.type.broadcastable
+
+
+def cost(*factors):
+    """Return the cost of multiplying these shapes from the left to the right, and from the right to
+    the left; None if a length is unknown.
+    """
+    (n, k), (_, m), (_, p) = factors
+    if None in (n, k, m, p):
+        return None
+    return n * m * (k + p), k * p * (m + n)
+
+
+def shape_of(v, left):
+    """Return the shape of a factor as a matrix. left: a vector is a row."""
+    return v.type.shape if v.type.ndim == 2 else (1, *v.type.shape) if left else (*v.type.shape, 1)
+
+
+def has_product(op, seen, distinct):
+    """Return whether an operand is a product."""
+    return any(isinstance(head_of(s), Dot) for s in seen)
+
+
+@node_rewriter([Dot], phase="specialize", claim=backward(4), depth=2, when=has_product)
+def chain_of_products(fgraph, node):
+    """Multiply a chain of matrices from the end with a vector, or in the order that is known to
+    cost less. Not data: ranks and lengths decide.
+
+    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
+    >>> rewritten(a @ b @ v, v @ (b @ a))
+    [a @ (b @ v), v @ b @ a]
+    """
+    left, right = node.inputs
+    for product, from_right in ((left, True), (right, False)):
+        if not isinstance(product.head, Dot) or count_uses(fgraph, product) > 1:
+            continue
+        a, b, c = (*product.owner.inputs, right) if from_right else (left, *product.owner.inputs)
+        if b.type.ndim != 2 or len({v.type.dtype for v in (a, b, c)}) > 1:
+            continue
+        if b.type.kind in "fc" and pays_to_regroup(a, b, c, from_right):
+            made = dot(a, dot(b, c)) if from_right else dot(dot(a, b), c)
+            return fitting(node.outputs[0], made)
+    return None
+
+
+def pays_to_regroup(a, b, c, from_right):
+    """Return whether a (b c) costs less than (a b) c, or the other way round."""
+    found = cost(shape_of(a, True), b.type.shape, shape_of(c, False))
+    if found is not None:
+        return found[1] < found[0] if from_right else found[0] < found[1]
+    end, other = (c, a) if from_right else (a, c)
+    if b.type.broadcastable != (False, False) or is_thin(other):
+        return False
+    return end.type.ndim == 1 or end.type.broadcastable[1 if from_right else 0]
+
+
+def has_two_products(op, seen, distinct):
+    """Return whether two operands are products."""
+    return len(seen) == 2 and all(isinstance(head_of(s), Dot) for s in seen)
+
+
+@node_rewriter([add, sub], phase="specialize", claim=backward(4), depth=2, when=has_two_products)
+def common_matrix(fgraph, node):
+    """One product replaces two with the same factor. Not data: the factor may be on either side,
+    and nothing else may use the products.
+
+    >>> a, x, y = matrix("a"), vector("x"), vector("y")
+    >>> rewritten(a @ x + a @ y, x @ a - y @ a)
+    [a @ (x + y), (x - y) @ a]
+    """
+    (a, x), (b, y) = [v.owner.inputs for v in node.inputs]
+    if any([count_uses(fgraph, v) > 1 for v in node.inputs]):
+        return None
+    if not all(map(adds_alike, node.inputs)):
+        return None
+    if a is b and a.type.ndim == 2 and same_ones(x, y):
+        return fitting(node.outputs[0], dot(a, node.op(x, y)))
+    if x is y and x.type.ndim == 2 and same_ones(a, b):
+        return fitting(node.outputs[0], dot(node.op(a, b), x))
+    return None
+
+
+def same_ones(x, y):
+    """Return whether two arrays have one rank, and length 1 in the same dimensions."""
+    return x.type.broadcastable == y.type.broadcastable
+
+
+# --- products that are written as sums ------------------------------------------------------------
+
+
+@node_rewriter(
+    [Sum], phase="specialize", claim=approx(ulps=8), depth=2, tags=["reorder"],
+    when=lambda op, seen, distinct: head_of(seen[0]) is mul,
+)  # fmt: skip
+def sum_of_elementwise_product(fgraph, node):
+    """Use a product of matrices or vectors for a sum of products of their elements, without the
+    array of these. Not data: dimensions of length 1 decide which product it is.
+
+    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
+    >>> rewritten((a * v).sum(axis=1), (a[:, :, None] * b[None]).sum(axis=1), (v * v[::-1]).sum())
+    [a @ v, a @ b, v @ Subtensor{::-1}(v)]
+    """
+    x, op = node.inputs[0], node.op
+    if x.type.dtype != "float64" or not is_plain_sum(op) or op.keepdims:
+        return None
+    if count_uses(fgraph, x) > 1 or any(v.type.dtype != x.type.dtype for v in x.owner.inputs):
+        return None
+    sides = two_factors(x)
+    result = None if sides is None else contracted(x, sides, op.axes(x.type.ndim))
+    return None if result is None else fitting(node.outputs[0], result)
+
+
+def two_factors(x):
+    """Return a product as two factors, each with the dimensions that it has with a length other
+    than 1; None if there are more.
+    """
+    groups = {}
+    for v in x.owner.inputs:
+        more = x.type.ndim - v.type.ndim
+        own = tuple([more + d for d, one in enumerate(v.type.broadcastable) if not one])
+        groups.setdefault(own, []).append(v)
+    numbers = groups.pop((), [])
+    if len(groups) == 1:
+        ((own, factors),) = groups.items()
+        fused = len(own) > 1 and any(isinstance(v.head, Elemwise) for v in factors)
+        if len(factors) == 1 or fused or (len(own) > 1 and len(factors) > 2):
+            return None
+        return (own, factors[:1]), (own, [*factors[1:], *numbers])
+    if len(groups) != 2:
+        return None
+    first, other = sorted(groups.items(), key=lambda item: -len(item[0]))
+    return first, (other[0], [*other[1], *numbers])
+
+
+def contracted(x, sides, axes):
+    """Return the sum over axes of a product of two factors as a product of matrices; None if it is
+    not one.
+    """
+    (left, _), (right, _) = sides
+    over = [d for d in left if d in right]
+    if not over or set(over) != set(axes):
+        return None
+    if any(d not in left and d not in right for d in range(x.type.ndim)):
+        return None
+    a, b = [without_ones(x, own, factors) for own, factors in sides]
+    kept = [d for own in (left, right) for d in own if d not in over]
+    places = [[own.index(d) for d in over] for own in (left, right)]
+    result = multiplied(a, b, *places)
+    order = [kept.index(d) for d in sorted(kept)]
+    return result if order == [*range(len(kept))] else result.dimshuffle(*order)
+
+
+def without_ones(x, own, factors):
+    """Return the product of some factors, without dimensions of length 1."""
+    short = []
+    for v in factors:
+        more = x.type.ndim - v.type.ndim
+        kept = [d - more for d in own] if not all(v.type.broadcastable) else []
+        short.append(v if kept == [*range(v.type.ndim)] else v.dimshuffle(*kept))
+    return short[0] if len(short) == 1 else mul(*short)
+
+
+def multiplied(a, b, left, right):
+    """Return the sum of products over pairs of dimensions."""
+    if len(left) == a.type.ndim == b.type.ndim > 1:
+        return dot(a.flatten(), specify_shape(b, a.shape).flatten())
+    if a.type.ndim > 2 or b.type.ndim > 2 or len(left) > 1:
+        return tensordot(a, b, [left, right])
+    if left != [a.type.ndim - 1]:
+        a = DimShuffle(2, (1, 0))(a)
+    if right != [0]:
+        b = DimShuffle(2, (1, 0))(b)
+    return dot(a, b)
