@@ -1,9 +1,12 @@
-"""Run the programs of this folder and print their rows: `python -m benchmarks [NAME...]`."""
+"""Run the programs of this folder and print their rows: `python -m benchmarks [NAME...]`.
+
+A program with a function `command` takes all arguments after its name, if there are any.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -38,9 +41,25 @@ def table(title: str, rows: Iterable[Row]) -> Table:
     return result
 
 
+def command(names: list[str]) -> Callable[[list[str]], Iterable[Row]] | None:
+    """Return what runs the first program with arguments of its own, if it has such a function."""
+    if len(names) < 2 or names[0] not in programs():
+        return None
+    return getattr(import_module(f"benchmarks.{names[0]}"), "command", None)
+
+
+def rows_of(names: list[str]) -> Iterator[tuple[str, Iterable[Row]]]:
+    """Yield the name and the rows of each program."""
+    if own := command(names):
+        yield names[0], own(names[1:])
+        return
+    for name in names or programs():
+        yield name, import_module(f"benchmarks.{name}").main()
+
+
 def main(names: list[str]) -> int:
     unknown = set(names) - set(programs())
-    if unknown:
+    if unknown and not command(names):
         print(f"no program {', '.join(sorted(unknown))}; there are {', '.join(programs())}")
         return 2
     console = Console()
@@ -48,8 +67,8 @@ def main(names: list[str]) -> int:
         console.width = 220
     console.print(machine())
     missed = 0
-    for name in names or programs():
-        rows = list(import_module(f"benchmarks.{name}").main())
+    for name, found in rows_of(names):
+        rows = list(found)
         console.print(table(name, rows))
         missed += sum(row.met is False for row in rows)
     console.print(f"{missed} figures missed" if missed else "all figures met")

@@ -31,7 +31,7 @@ NEEDS = {"native.md": "llvmlite", "pymc_model.md": "pymc"}
 #: wrong rules that a page shows on purpose, and calls wrong
 WRONG_ON_PURPOSE = {
     "not_less", "of_erf", "sine_is_linear", "sine_of_sum", "first_of_two", "always_in_place",
-    "breaks", "countless",
+    "breaks", "countless", "by_normal_equations",
 }  # fmt: skip
 HOMES = (
     "https://github.com/rewrite-engine/rewrite-engine/blob/main/",
@@ -220,6 +220,12 @@ def test_the_table_of_native_ops_is_up_to_date() -> None:
     page = runpy.run_path(str(ROOT / "scripts" / "native_table"))["page"]()
     written = (ROOT / "docs" / "reference" / "native.md").read_text(encoding="utf-8")
     assert written == page, "run scripts/native_table"
+
+
+def test_the_page_of_forms_is_up_to_date() -> None:
+    """Compare terms and programs with the page; its times are those of the last measurement."""
+    names = runpy.run_path(str(ROOT / "scripts" / "forms_table"))
+    assert names["PAGE"].read_text(encoding="utf-8") == names["page"](), "run scripts/forms_table"
 
 
 def test_all_settings_are_told_as_they_are() -> None:

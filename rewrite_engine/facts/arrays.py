@@ -1,22 +1,18 @@
-"""Facts about whole tensors: lengths, shapes, matrices, uses. Import them from
+"""Facts about whole tensors: lengths, shapes, uses. Import them from
 `rewrite_engine.facts`.
 """
 
 from itertools import zip_longest
 
-import numpy as np
-
-from rewrite_engine.facts.numbers import FACTS, from_operands
-from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.facts.numbers import FACTS
+from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.match.fact import because, fact, unknown
 from rewrite_engine.tensor import CheckedLength, Shape_i
-from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.op import TensorOp, Value, is_dimension
 
 __all__ = [
-    "diagonal", "length", "positive_definite", "positive_semidefinite", "same_dtype", "same_length",
-    "same_rank", "same_shape", "static_shape", "symmetric", "used_once",
+    "length", "same_dtype", "same_length", "same_rank", "same_shape", "static_shape", "used_once",
 ]  # fmt: skip
 
 # --- types and uses -----------------------------------------------------------------------------
@@ -68,9 +64,9 @@ def used_once(fgraph, x):
 
 @fact(depth=2)
 def length(x, i):
-    """Length of dimension i, as `value`: a number, or the dimension (of a variable further down) of
-    equal length. Always known to that extent. (Whether computing the term may fail is another
-    question, see `cannot_fail`.)
+    """Length of dimension i, as `value`: a number, the integer that gives it, or the dimension (of
+    a variable further down) of equal length. Always known to that extent. (Whether computing the
+    term may fail is another question, see `cannot_fail`.)
     """
     known = x.type.shape[i]
     if known is not None:
@@ -78,20 +74,23 @@ def length(x, i):
     below = _below(x, i % x.type.ndim)
     if below is None:
         return because("a length that follows from no other", value=(x, i % x.type.ndim))
+    if isinstance(below, Variable):
+        return because(f"the length is {below}", value=below)
     found = length(*below)
     return because(f"the length of an operand of {x.owner.op}", found, value=found.value)
 
 
 def _below(x, i):
-    """Return the dimension of an operand that has the same length as dimension i of x; None if the
-    op does not declare one.
+    """Return the dimension of an operand that has the same length as dimension i of x, or the
+    integer that gives it; None if the op does not declare one.
     """
     node = x.owner
     if node is None or not isinstance(node.op, TensorOp):
         return None
     found = node.op.shapes_of(node).outputs[x.index][i]
     if isinstance(found, Value):
-        return _dimension_read(node.inputs[found.i])
+        given = node.inputs[found.i]
+        return _dimension_read(given) or given
     return (node.inputs[found[0]], found[1]) if is_dimension(found) else None
 
 
@@ -105,6 +104,9 @@ def _down(x, i):
             yield known
             return
         place = _below(*place)
+        if isinstance(place, Variable):
+            yield place
+            return
 
 
 def is_same_length(x, i, y, j):
@@ -161,100 +163,4 @@ def same_shape(x, y):
     return because("the lengths are equal", *found)
 
 
-# --- matrices -----------------------------------------------------------------------------------
-
-
-@fact(depth=2)
-def symmetric(x):
-    """A square matrix that equals its transpose: exactly, except for the rounding of products. The
-    mirror image of a NaN is a NaN.
-    """
-    if x.type.ndim != 2:
-        return unknown("it is not a matrix", blame=x)
-    if x.head is CONSTANT:
-        same = x.data.shape[0] == x.data.shape[1] and _equal(x.data, x.data.T)
-        return because("a constant") if same else unknown("the constant is not symmetric", blame=x)
-    if x.type.shape == (1, 1):
-        return because("a single number")
-    return from_operands(symmetric, x, "it is not known to be symmetric")
-
-
-def _equal(a, b):
-    """Return whether arrays are equal, including the signs of zeros, so that their results are
-    equal, too.
-    """
-    if a.dtype.kind == "c":
-        return _equal(a.real, b.real) and _equal(a.imag, b.imag)
-    signs = a.dtype.kind != "f" or (np.signbit(a) == np.signbit(b)).all()
-    return np.array_equal(a, b) and bool(signs)
-
-
-@symmetric.test
-def is_symmetric(value):
-    """Return whether a matrix equals its transpose, up to the rounding of a product."""
-    square = value.ndim == 2 and value.shape[0] == value.shape[1]
-    return square and np.allclose(value, value.T, 0, _slack(value), equal_nan=True)
-
-
-def _slack(value):
-    """Return a bound for the rounding errors in a matrix that was computed as a product."""
-    if value.dtype.kind not in "fc" or not value.size:
-        return 0
-    largest = np.abs(value, where=np.isfinite(value), out=np.zeros(value.shape)).max()
-    return 4 * len(value) * np.finfo(value.dtype).eps * float(largest)
-
-
-@fact(implies=[symmetric])
-def diagonal(x):
-    """A square matrix with zeros everywhere except on its diagonal."""
-    if x.type.ndim != 2:
-        return unknown("it is not a matrix", blame=x)
-    if x.head is CONSTANT:
-        square = x.data.shape[0] == x.data.shape[1]
-        good = square and not x.data[~np.eye(len(x.data), dtype=bool)].any()
-        return because("a constant") if good else unknown("the constant is not diagonal", blame=x)
-    if x.type.shape == (1, 1):
-        return because("a single number")
-    return from_operands(diagonal, x, "it is not known to be diagonal")
-
-
-@fact(depth=2, implies=[symmetric])
-def positive_semidefinite(x):
-    """A symmetric real matrix with no eigenvalue below 0, up to rounding, if it is finite."""
-    even = symmetric(x)
-    if not even:
-        return even
-    if x.head is CONSTANT:
-        good = _eigenvalues(x.data) >= 0
-        return because("a constant") if good.all() else unknown("an eigenvalue is below 0", blame=x)
-    return from_operands(positive_semidefinite, x, "an eigenvalue may be below 0")
-
-
-@positive_semidefinite.test
-def has_no_negative_eigenvalue(value):
-    """Return whether a matrix is symmetric without an eigenvalue below 0, up to rounding."""
-    return bool(is_symmetric(value) and (_eigenvalues(value) >= -_slack(value)).all())
-
-
-def _eigenvalues(value):
-    """Return the eigenvalues of a symmetric matrix; NaN if it is not finite or not real."""
-    if value.dtype.kind == "c" or not np.isfinite(value).all():
-        return np.array([np.nan])
-    return np.linalg.eigvalsh(value.astype("float64"))
-
-
-@fact(implies=[symmetric, positive_semidefinite])
-def positive_definite(x):
-    """A symmetric real matrix whose eigenvalues are above 0, up to rounding, if it is finite."""
-    even = symmetric(x)
-    if not even:
-        return even
-    if x.head is CONSTANT:
-        good = _eigenvalues(x.data) > 0
-        return (
-            because("a constant") if good.all() else unknown("an eigenvalue is 0 or below", blame=x)
-        )
-    return from_operands(positive_definite, x, "an eigenvalue may be 0")
-
-
-vars(FACTS).update(globals(), transposes=transposes)
+vars(FACTS).update(globals())

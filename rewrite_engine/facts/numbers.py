@@ -78,7 +78,10 @@ def always(fact, x):
 
 
 #: facts about relations between elements, which selected elements need not have
-MATRICES = {"symmetric", "diagonal", "positive_semidefinite", "positive_definite"}
+MATRICES = {
+    "diagonal", "invertible", "lower_triangular", "orthogonal", "positive_definite",
+    "positive_semidefinite", "square", "symmetric", "unit_diagonal", "upper_triangular",
+}  # fmt: skip
 PLACES = {"band", "stored_once"}
 RELATIONS = frozenset({"distinct", "increasing", *MATRICES, *PLACES})
 

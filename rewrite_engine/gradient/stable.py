@@ -82,11 +82,14 @@ def dependents(nodes: Iterable[Apply], held: Collection[Variable]) -> set[Variab
 
 def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
     """Return whether the nodes contain a logarithm of a term that may vanish or overflow, a product
-    of two such terms, or a quotient whose denominator contains a sum of them.
+    of two such terms, a quotient whose denominator contains a sum of them, or an op that depends on
+    what is known of a matrix.
     """
     steep: dict[Variable, bool] = {}  # and whether it is a sum
     for node in nodes:
         op = node.op
+        if op.has_structure:
+            return True
         known = [v in steep for v in node.inputs]
         if op in PRODUCTS and sum(known) > 1:
             return True

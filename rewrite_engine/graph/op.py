@@ -156,6 +156,9 @@ class Op(Record):
     native: bool = False
     #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
     moves_only: bool = False
+    #: whether what is known of its operands changes how it is computed, so that it is rewritten
+    #: before gradients are taken
+    has_structure: bool = False
     #: what is known of its (first) result, by the name of a fact: True, if it always holds; the
     #: name of the fact that all operands have to have; or a function `(f, *inputs)` that answers,
     #: of the facts (`facts/numbers.py`) and the operands. Facts about each element are only
@@ -380,6 +383,10 @@ class Op(Record):
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """Return the floating-point operations for inputs and outputs of these shapes; 0 if
         unknown.
+
+        Counted are arithmetic, comparisons and functions (a quotient as 4, an exponential as 10).
+        Views, and copies of elements to other places, take none; `rewrite.cost.flops`, by which
+        equations choose, counts what they write.
         """
         return 0
 

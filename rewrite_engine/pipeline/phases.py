@@ -68,14 +68,22 @@ PACKS = (
     "rewrite_engine.rules.dot",
     "rewrite_engine.rules.products",
     "rewrite_engine.rules.sums",
-    "rewrite_engine.rules.linalg",
+    "rewrite_engine.rules.diagonals",
     "rewrite_engine.rules.loops",
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
 
 #: {pack for ops of a package that few programs load: the package}; a pack is imported once its
 #: package is, and tried after all others
-ON_DEMAND = {"rewrite_engine.rules.sparse": "rewrite_engine.sparse"}
+ON_DEMAND = {
+    "rewrite_engine.rules.linalg.determinants": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.factors": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.gradients": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.low_rank": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.solves": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.structure": "rewrite_engine.tensor.product.blocks",
+    "rewrite_engine.rules.sparse": "rewrite_engine.sparse",
+}
 
 #: packs of equations; they are imported when a query includes "saturate"
 EQUATIONS = ("rewrite_engine.rules.equations",)
@@ -449,10 +457,10 @@ def rewrite_graph(
     return fgraph.outputs[0] if isinstance(graph, Variable) else list(fgraph.outputs)
 
 
-@cache
+@cache_until_packs
 def stabiliser() -> GraphRewriter:
     """Return the driver for terms that will be differentiated: `gradient/stable.py`."""
-    rules = (all_rules() + _registered).query(Query())
+    rules = (all_rules() + on_demand(wanted_packs()) + _registered).query(Query())
     asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
     return EquilibriumOptimizer(asked, "stable_form")
 

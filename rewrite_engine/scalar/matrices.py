@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -16,6 +17,17 @@ def symmetric(f: Any, *xs: Any) -> Any:
     if not matrices:
         return f.unknown("it may not be square")
     return f.every("element by element, of", f.symmetric, matrices)
+
+
+def square(f: Any, *xs: Any) -> Any:
+    """Prove that a result is square: one of its matrices is, and is not repeated."""
+    ndim = max([x.type.ndim for x in xs])
+    whole = [x for x in xs if x.type.ndim == ndim and not any(x.type.broadcastable[-2:])]
+    return f.any_of(f.square, whole)
+
+
+#: of all functions
+OF_ALL = {"symmetric": symmetric, "square": square}
 
 
 def symmetric_pair(f: Any, *xs: Any) -> Any:
@@ -88,15 +100,57 @@ def _multiple(f: Any, sign: Any, fact: Any, xs: Any) -> Any:
     return scales and f.both("scaled", scales, fact(matrices[0]))
 
 
-#: by the name of a fact, of sums and of products
-OF_SUMS = {
+def _triangular_sum(name: str) -> Callable[..., Any]:
+    """Return the proof that a sum has the triangle that all its operands have."""
+
+    def prove(f: Any, *xs: Any) -> Any:
+        if any([x.type.ndim != 2 or any(x.type.broadcastable) for x in xs]):
+            return f.unknown("an operand is repeated")
+        return f.every("made of", getattr(f, name), xs)
+
+    return prove
+
+
+def _triangular_product(name: str) -> Callable[..., Any]:
+    """Return the proof that a product of elements has the triangle of one of its factors."""
+
+    def prove(f: Any, *xs: Any) -> Any:
+        whole = [x for x in xs if x.type.ndim == 2 and not any(x.type.broadcastable)]
+        return f.any_of(getattr(f, name), whole)
+
+    return prove
+
+
+def _triangular_quotient(name: str) -> Callable[..., Any]:
+    """Return the proof that a quotient by numbers has the triangle of its numerator."""
+
+    def prove(f: Any, x: Any, y: Any) -> Any:
+        if _matrices((x, y)) != [x]:
+            return f.unknown("0 / 0 is NaN")
+        return getattr(f, name)(x)
+
+    return prove
+
+
+TRIANGLES = ("lower_triangular", "upper_triangular")
+#: what the negative of a matrix has in common with it
+OF_NEGATIVES = {name: name for name in (*TRIANGLES, "orthogonal", "invertible")}
+OF_QUOTIENTS: dict[str, Any] = {name: _triangular_quotient(name) for name in TRIANGLES}
+#: by the name of a fact, of sums, differences and products
+OF_SUMS: dict[str, Any] = {
     "symmetric": symmetric_pair,
     "diagonal": diagonal,
     "positive_semidefinite": semidefinite_sum,
     "positive_definite": definite_sum,
+    **{name: _triangular_sum(name) for name in TRIANGLES},
 }
-OF_PRODUCTS = {
+OF_DIFFERENCES: dict[str, Any] = {
+    "diagonal": diagonal,
+    **{name: _triangular_sum(name) for name in TRIANGLES},
+}
+OF_PRODUCTS: dict[str, Any] = {
     "symmetric": symmetric_pair,
     "positive_semidefinite": semidefinite_multiple,
     "positive_definite": definite_multiple,
+    **{name: _triangular_product(name) for name in TRIANGLES},
 }

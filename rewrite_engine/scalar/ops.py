@@ -124,7 +124,7 @@ mul = _op(
 sub = _op(
     "sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves,
     bounds=difference, keeps="whole", aliases="subtract",
-    implied={"distinct": _shifted, "diagonal": matrices.diagonal},
+    implied={"distinct": _shifted} | matrices.OF_DIFFERENCES,
 )  # fmt: skip
 true_div = _op(
     "true_div",
@@ -135,7 +135,7 @@ true_div = _op(
     cost=4,
     bounds=quotient,
     keeps="positive",
-    implied={"nonneg": _nonneg_quotient},
+    implied={"nonneg": _nonneg_quotient} | matrices.OF_QUOTIENTS,
     degree=lambda x, y: [1, -1],
     aliases="true_divide divide",
 )
@@ -156,6 +156,7 @@ fmod = _op(
 neg = _unary(
     "neg", "negative", lambda m, g, z, x: -g, **_moves, bounds=negative, degree=lambda x: [1],
     keeps="finite whole nonzero distinct diagonal",
+    implied=matrices.OF_NEGATIVES,
     aliases="negative",
 )  # fmt: skip
 abs = _unary(

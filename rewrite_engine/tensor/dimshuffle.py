@@ -55,8 +55,12 @@ def _turned_band(f: Any, x: Any) -> Any:
 #: what holds of a matrix, and of its transpose
 _TRANSPOSED: dict[str, Any] = {
     name: name
-    for name in ("distinct", "symmetric", "diagonal", "positive_semidefinite", "positive_definite")
-}
+    for name in (
+        "distinct", "symmetric", "diagonal", "positive_semidefinite", "positive_definite", "square",
+        "unit_diagonal", "orthogonal", "invertible",
+    )
+}  # fmt: skip
+_TRANSPOSED |= {"lower_triangular": "upper_triangular", "upper_triangular": "lower_triangular"}
 _TRANSPOSED["band"] = _turned_band
 
 

@@ -24,7 +24,7 @@ from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.op import REMEMBERED
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.scalar.dtype import DISCRETE, is_number, quotient_dtype
-from rewrite_engine.scalar.matrices import symmetric
+from rewrite_engine.scalar.matrices import OF_ALL
 from rewrite_engine.scalar.op import ScalarOp, named
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import (
@@ -100,7 +100,7 @@ class Elemwise(TensorOp):
         self.identity = scalar_op.identity
         self.absorbing = scalar_op.absorbing
         self.moves_only = scalar_op.moves_only
-        self.implied = {"symmetric": symmetric, **scalar_op.implied}
+        self.implied = {**OF_ALL, **scalar_op.implied}
         self.elements = scalar_op.elements
         self._memo: dict[Any, Any] = {}
         self._inplace: dict[tuple[int, int], Elemwise] = {}

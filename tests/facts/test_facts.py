@@ -374,6 +374,6 @@ def test_a_user_says_how_elements_relate() -> None:
 def test_all_are_facts_with_a_docstring() -> None:
     kind = type(nonneg)
     found = [v for v in vars(facts).values() if isinstance(v, kind)]
-    assert len(found) == 26
+    assert len(found) == 32
     assert all(v.__doc__ for v in found)
     assert fact is not None

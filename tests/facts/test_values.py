@@ -26,7 +26,7 @@ DTYPES = [
 ]  # fmt: skip
 
 
-def square(value: Any) -> bool:
+def is_square(value: Any) -> bool:
     return value.ndim == 2 and value.shape[0] == value.shape[1]
 
 
@@ -43,7 +43,7 @@ def slack(value: Any) -> float:
 
 
 def is_symmetric(value: Any, answer: Any) -> bool:
-    if not square(value):
+    if not is_square(value):
         return False
     a = value.astype("complex128")
     return np.allclose(a, a.T, 0, slack(value), equal_nan=True)
@@ -55,12 +55,19 @@ def eigenvalues(value: Any) -> Any:
 
 def is_semidefinite(value: Any, answer: Any) -> bool:
     if not value.size:
-        return square(value)
+        return is_square(value)
     if value.dtype.kind == "c" or not is_symmetric(value, answer):
         return False
     if not np.isfinite(value).all():
         return True  # it speaks of finite matrices
     return bool((eigenvalues(value) >= -slack(value.astype("float64")) - slack(value)).all())
+
+
+def if_finite(holds: Any) -> Any:
+    """What is said of finite matrices alone."""
+    return lambda v, a: (
+        v.ndim == 2 and (not np.isfinite(wide(v).astype("complex128")).all() or holds(v))
+    )
 
 
 def is_index(value: Any, answer: Any) -> bool:
@@ -93,7 +100,15 @@ MEANS: dict[Fact, Any] = {
     ),
     unique_indices: is_index,
     symmetric: is_symmetric,
-    diagonal: lambda v, a: square(v) and not v[~np.eye(len(v), dtype=bool)].any(),
+    square: lambda v, a: v.ndim > 1 and v.shape[-1] == v.shape[-2],
+    diagonal: if_finite(lambda v: is_square(v) and not v[~np.eye(len(v), dtype=bool)].any()),
+    lower_triangular: if_finite(lambda v: not np.triu(v, 1).any()),
+    upper_triangular: if_finite(lambda v: not np.tril(v, -1).any()),
+    unit_diagonal: lambda v, a: bool((v.diagonal() == 1).all()),
+    orthogonal: if_finite(
+        lambda v: np.allclose(wide(v) @ wide(v).conj().T, np.eye(len(v)), 0, len(v) * slack(v))
+    ),
+    invertible: if_finite(lambda v: np.linalg.matrix_rank(v.astype("complex128")) == len(v)),
     positive_semidefinite: is_semidefinite,
     positive_definite: is_semidefinite,
     fits: lambda v, a: True,  # (see `look`)

@@ -115,6 +115,13 @@ def _band(offset: int, f: Any, x: Any, y: Any) -> Any:
     return f.one_diagonal(x, offset)
 
 
+def _fits_square(offset: int, f: Any, x: Any, y: Any) -> Any:
+    """Prove that `y` has the length of the main diagonal of a square matrix `x`."""
+    if offset or x.type.ndim != 2 or y.type.ndim != 1 or y.type.broadcastable[0]:
+        return f.unknown("the length of the diagonal is not known", blame=x)
+    return f.both("on a diagonal", f.square(x), f.same_length(x, 1, y, 0))
+
+
 class IncDiagonal(BaseInc):
     """Copy of the matrices `x` (the last two dimensions) with `y` added to a diagonal, or set on
     it.
@@ -143,6 +150,7 @@ class IncDiagonal(BaseInc):
         self.offset = int(offset)
         super().__init__((), set_instead_of_inc, inplace)
         self.implied = {**self.implied, "band": partial(_band, self.offset)}
+        self.implied["fits"] = partial(_fits_square, self.offset)
 
     def inside(self, args: Sequence[Any]) -> list[Any]:
         """Return the index as formulas write it, such as `[diagonal 1]`."""

@@ -2,13 +2,14 @@
 
 All functions take arrays of matrices, in the last two dimensions. `op.py` has the base class of the
 ops. The families are `triangular.py`, `tridiagonal.py`, `decomposition.py`, `elimination.py`,
-`solvers.py`, `squares.py` (least squares), `control.py`, `spectral.py`, `pencils.py` (pairs of
-matrices), `summary.py` and `products.py`.
+`factor.py`, `solvers.py`, `squares.py` (least squares), `control.py`, `spectral.py`, `pencils.py`
+(pairs of matrices), `summary.py` and `products.py`.
 """
 
 from rewrite_engine.tensor.linalg.control import *
 from rewrite_engine.tensor.linalg.decomposition import *
 from rewrite_engine.tensor.linalg.elimination import *
+from rewrite_engine.tensor.linalg.factor import *
 from rewrite_engine.tensor.linalg.op import *
 from rewrite_engine.tensor.linalg.pencils import *
 from rewrite_engine.tensor.linalg.products import *

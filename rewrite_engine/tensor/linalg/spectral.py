@@ -74,6 +74,7 @@ class SVD(_MatrixOp):
 
     def __init__(self, full_matrices: bool = False) -> None:
         self.full_matrices = full_matrices
+        self.implied = {"orthogonal": True} if full_matrices else {}
         self.signature = "(m,n)->(m,m),(k),(n,n)" if full_matrices else "(m,n)->(m,k),(k),(k,n)"
 
     def dtypes(self, *types: TensorType) -> list[str]:
@@ -233,6 +234,11 @@ class Eig(_MatrixOp):
         return [whole if a.type.kind == "c" else m.real(whole)]
 
 
+def _is_square_q(f: Any, a: Any) -> Any:
+    """Prove that Q is square, so that it is orthogonal: the matrix is."""
+    return f.square(a)
+
+
 class QR(_MatrixOp):
     """QR decomposition of matrices as Q @ R. complete: whether Q is square. pivoting: R belongs to
     the columns in the order P, an additional output, in which each has the largest remainder.
@@ -252,6 +258,7 @@ class QR(_MatrixOp):
         self.complete = complete
         self.pivoting = pivoting
         self.output_names = ("Q", "R", "P") if pivoting else ("Q", "R")
+        self.implied = {"orthogonal": _is_square_q if not complete else True}
         signature = "(m,n)->(m,m),(m,n)" if complete else "(m,n)->(m,k),(k,n)"
         self.signature = signature + ",(n)" * pivoting
 

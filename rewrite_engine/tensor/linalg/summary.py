@@ -27,6 +27,7 @@ from rewrite_engine.tensor.index.diagonals import diagonal
 from rewrite_engine.tensor.linalg.op import (
     FEW,
     SingularMatrixError,
+    Structured,
     _MatrixOp,
     adjoint,
     double,
@@ -80,6 +81,7 @@ class Det(_MatrixOp):
     """Determinants of square matrices."""
 
     __props__ = ()
+    has_structure = True
     signature = "(m,m)->()"
     only_lengths = True
     samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
@@ -186,13 +188,14 @@ def _by_singular_values(a: Any) -> Any:
     return np.where(known, found, np.nan).astype(a.dtype)
 
 
-class SLogDet(_MatrixOp):
+class SLogDet(Structured, _MatrixOp):
     """Signs of the determinants of square matrices, and logarithms of their absolute values (0 and
     -inf for a singular one).
+
+    as_written: see `Structured`.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
-    __props__ = ()
     signature = "(m,m)->(),()"
     output_names = ("sign", "logabsdet")
     only_lengths = True

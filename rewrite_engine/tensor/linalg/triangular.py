@@ -84,6 +84,9 @@ class SolveTriangular(_Equations):
         self.lower = lower
         self.transpose = transpose
         self.unit_diagonal = unit_diagonal
+        below = lower != transpose
+        triangle = "lower_triangular" if below else "upper_triangular"
+        self.implied = {triangle: lambda f, a, b: getattr(f, triangle)(b)}
         # the transpose of what is in rows is in columns, as LAPACK has it
         self._options = not lower, not transpose, unit_diagonal
 

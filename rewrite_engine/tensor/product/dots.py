@@ -48,7 +48,21 @@ def _gram(f: Any, a: Any, b: Any) -> Any:
     return f.unknown("it is not known to be a product of a matrix and its transpose", blame=a)
 
 
-_PRODUCT = {"nonneg": "nonneg", "symmetric": _gram, "positive_semidefinite": _gram}
+def _of_both(name: str) -> Any:
+    """Return the proof that a product of matrices has a property of both of them."""
+
+    def prove(f: Any, a: Any, b: Any) -> Any:
+        return f.every("a product of", getattr(f, name), [a, b])
+
+    return prove
+
+
+_PRODUCT = {
+    "nonneg": "nonneg", "symmetric": _gram, "positive_semidefinite": _gram, "square": _gram,
+} | {
+    name: _of_both(name)
+    for name in ("diagonal", "lower_triangular", "upper_triangular", "orthogonal", "invertible")
+}  # fmt: skip
 
 
 class Dot(TensorOp):

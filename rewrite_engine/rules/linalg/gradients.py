@@ -2,7 +2,6 @@
 use them.
 """
 
-from rewrite_engine.facts import band
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.read import signed_term
 from rewrite_engine.tensor import (
@@ -10,33 +9,10 @@ from rewrite_engine.tensor import (
     DimShuffle,
     Dot,
     IncDiagonal,
-    Tri,
     constant,
     reciprocal,
-    switch,
     true_div,
 )
-
-
-@node_rewriter([switch], phase="canonicalize", depth=2)
-def triangle_of_triangle(fgraph, node):
-    """Remove a mask if the elements that it hides are already 0. Not data: the matrix may be on
-    either side.
-
-    >>> from rewrite_engine.tensor import diag, tril
-    >>> rewritten(tril(diag(vector("v"))))
-    SetDiagonal(Alloc(0.0, Shape_i{i=0}(v), Shape_i{i=0}(v)), v)
-    """
-    mask, x, y = node.inputs
-    k = mask.owner.inputs[2] if isinstance(mask.head, Tri) else None
-    if k is None or k.head is not CONSTANT:
-        return None
-    kept, left = (x, y) if y.head is CONSTANT else (y, x)
-    found = band(kept) if left.head is CONSTANT and left.number == 0 else None
-    if not found:
-        return None
-    lower, upper = found.value
-    return kept if (upper <= k.number if kept is x else lower > k.number) else None
 
 
 def is_gradient_of_factor(op):

@@ -1,0 +1,186 @@
+"""Diagonals: of matrices that are known, and of matrices that are diagonal.
+
+A matrix that is known to be diagonal is read by `Diagonal`, and the rules here take that apart:
+what was written as a matrix becomes a vector.
+"""
+
+from typing import Annotated
+
+from rewrite_engine.facts import band, diagonal, same_length, square
+from rewrite_engine.language import *
+from rewrite_engine.tensor import (
+    Diagonal,
+    DimShuffle,
+    IncDiagonal,
+    Tri,
+    alloc,
+    cast,
+    switch,
+)
+from rewrite_engine.tensor.creation import Eye
+from rewrite_engine.tensor.elemwise import Elemwise
+
+turn = DimShuffle(2, (1, 0))
+as_column = DimShuffle(1, (0, "x"))
+as_row = DimShuffle(1, ("x", 0))
+
+
+# --- reading a diagonal ---------------------------------------------------------------------------
+
+
+def fills(x, y):
+    """Return whether a vector is as long as the main diagonal of a square matrix."""
+    return y.type.dtype == x.type.dtype and bool(same_length(x, 0, x, 1))
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_that_was_set(x: Matrix, y: Vector):
+    """Read the vector that was written on a diagonal.
+
+    >>> rewritten(Diagonal()(diag(vector("v"))))
+    v
+    """
+    written = IncDiagonal(0, set_instead_of_inc=True)
+    return Diagonal()(written(x, y)) >> y, given(fills, same_length(x, 0, y, 0))
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_of_transpose(x: Matrix):
+    """A matrix and its transpose have one diagonal.
+
+    >>> rewritten(Diagonal()(matrix("x").T))
+    Diagonal(x)
+    """
+    return Diagonal()(turn(x)) >> Diagonal()(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_of_eye(dtype: Prop, n: Scalar):
+    """The diagonal of a unit matrix is a vector of ones.
+
+    >>> rewritten(Diagonal()(eye(iscalar("n"))))
+    Alloc(1.0, n)
+    """
+    return Diagonal()(Eye(dtype)(n, n, 0)) >> compute(lambda dtype, n: alloc(cast(1, dtype), n))
+
+
+def is_elementwise(op):
+    """Return whether an op works element by element."""
+    return isinstance(op, Elemwise)
+
+
+@node_rewriter([Diagonal], phase="canonicalize", claim=exact, depth=2)
+def diagonal_of_elements(fgraph, node):
+    """Compute elements of the diagonal alone. Not data: it holds for every elementwise op.
+
+    >>> x, y = matrices("x", "y")
+    >>> rewritten(Diagonal()(exp(x) * y))
+    exp(Diagonal(x)) * Diagonal(y)
+    """
+    (x,) = node.inputs
+    inner = x.owner
+    if inner is None or not is_elementwise(inner.op) or len(inner.outputs) > 1:
+        return None
+    if x.type.ndim != 2 or not (is_read_once(fgraph, x) or diagonal.ask(fgraph, x)):
+        return None
+    parts = [diagonal_part(node.op, v, square.ask(fgraph, x)) for v in inner.inputs]
+    return None if None in parts else inner.op(*parts)
+
+
+def is_read_once(fgraph, x):
+    """Return whether a term has one use, also outside of a graph."""
+    return fgraph is None or x not in fgraph.users or len(fgraph.get_clients(x)) == 1
+
+
+def diagonal_part(read, v, is_square):
+    """Return the diagonal of an operand of an elementwise op; None for a row or a column of a
+    matrix that is not square.
+    """
+    if all(v.type.broadcastable):
+        return v.squeeze(axis=0) if v.type.ndim == 2 else v
+    if v.type.ndim == 1:
+        return v if is_square else None
+    if any(v.type.broadcastable):
+        return v.squeeze(axis=v.type.broadcastable.index(True)) if is_square else None
+    return read(v)
+
+
+# --- products with diagonal matrices --------------------------------------------------------------
+
+
+def keeps_rows(a, b):
+    """Return whether no row of b is repeated if it is multiplied by elements of the diagonal of
+    a.
+    """
+    return (a.type.shape[0] == 1) == (b.type.shape[0] == 1)
+
+
+def keeps_columns(a, b):
+    """Return whether no column of a is repeated if it is multiplied by elements of the diagonal of
+    b.
+    """
+    return (a.type.shape[-1] == 1) == (b.type.shape[0] == 1)
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def diagonal_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
+    """A diagonal matrix multiplies the rows.
+
+    >>> rewritten(diag(vector("u")) @ matrix("x"))
+    ExpandDims{axes=[1]}(u) * x
+    """
+    return a @ b >> as_column(Diagonal()(a)) * b, given(keeps_rows, diagonal(a))
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def matrix_times_diagonal(a: Annotated[Inexact, Matrix], b: Matrix):
+    """A diagonal matrix multiplies the columns.
+
+    >>> rewritten(matrix("x") @ diag(vector("u")))
+    x * ExpandDims{axes=[0]}(u)
+    """
+    return a @ b >> a * as_row(Diagonal()(b)), given(keeps_columns, diagonal(b))
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def diagonal_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
+    """A diagonal matrix multiplies the elements.
+
+    >>> rewritten(diag(vector("u")) @ vector("v"))
+    u * v
+    """
+    return a @ b >> Diagonal()(a) * b, given(keeps_rows, diagonal(a))
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def vector_times_diagonal(a: Annotated[Inexact, Vector], b: Matrix):
+    """A diagonal matrix multiplies the elements.
+
+    >>> rewritten(vector("v") @ diag(vector("u")))
+    v * u
+    """
+    return a @ b >> a * Diagonal()(b), given(keeps_columns, diagonal(b))
+
+
+# --- triangles ----------------------------------------------------------------------------------
+
+
+@node_rewriter([switch], phase="canonicalize", depth=2)
+def triangle_of_triangle(fgraph, node):
+    """Remove a mask if the elements that it hides are already 0. Not data: the matrix may be on
+    either side.
+
+    >>> from rewrite_engine.tensor import diag, tril
+    >>> rewritten(tril(diag(vector("v"))))
+    SetDiagonal(Alloc(0.0, Shape_i{i=0}(v), Shape_i{i=0}(v)), v)
+    """
+    mask, x, y = node.inputs
+    k = mask.owner.inputs[2] if isinstance(mask.head, Tri) else None
+    if k is None or k.head is not CONSTANT:
+        return None
+    kept, left = (x, y) if y.head is CONSTANT else (y, x)
+    found = band(kept) if left.head is CONSTANT and left.number == 0 else None
+    if not found:
+        return None
+    lower, upper = found.value
+    return kept if (upper <= k.number if kept is x else lower > k.number) else None

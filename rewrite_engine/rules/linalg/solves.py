@@ -1,0 +1,273 @@
+"""Inverses and linear equations: an inverse times something is a solution, and what is known of the
+matrix says how it is found.
+
+Normal forms: products with an inverse are `Solve`, of a matrix on the left; a transpose of an
+inverse is the inverse of the transpose; vectors are solved for as columns.
+"""
+
+from typing import Annotated
+
+from rewrite_engine.facts import (
+    diagonal,
+    invertible,
+    lower_triangular,
+    orthogonal,
+    square,
+    upper_triangular,
+)
+from rewrite_engine.language import *
+from rewrite_engine.rules.diagonals import as_column, is_read_once, keeps_rows, turn
+from rewrite_engine.tensor import Diagonal, DimShuffle, diag, neq
+from rewrite_engine.tensor import all as all_of
+from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
+from rewrite_engine.tensor.linalg import MatrixInverse, SingularMatrixError, Solve, SolveTriangular
+
+inverse, solve = MatrixInverse(), Solve()
+column_of = DimShuffle(2, (0,))
+#: returns its argument; raises an error if a number in it is 0
+nonzero_or_error = CheckAndRaise(SingularMatrixError, "the matrix is singular")
+equations = {"phase": "canonicalize", "claim": backward(16), "tags": ["before_gradients"]}
+
+
+def checked_pivots(a):
+    """Return the diagonal of a matrix that is divided by it; an error if the matrix is singular."""
+    pivots = Diagonal()(a)
+    return nonzero_or_error(pivots, all_of(neq(pivots, 0)))
+
+
+# --- inverses in products -------------------------------------------------------------------------
+
+
+@rule(**equations)
+def inverse_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
+    """Equations are solved with a third of the work of an inverse, and more digits.
+
+    >>> rewritten(linalg.inv(matrix("a")) @ matrix("b"))
+    Solve(a, b)
+    """
+    return inverse(a) @ b >> solve(a, b)
+
+
+@rule(**equations)
+def inverse_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
+    """Equations are solved with a third of the work of an inverse, and more digits.
+
+    >>> rewritten(linalg.inv(matrix("a")) @ vector("b"))
+    DropDims{axes=[1]}(Solve(a, ExpandDims{axes=[1]}(b)))
+    """
+    return inverse(a) @ b >> column_of(solve(a, as_column(b)))
+
+
+@rule(**equations)
+def matrix_times_inverse(b: Annotated[Inexact, Matrix], a: Matrix):
+    """A product with an inverse on the right solves equations with the transpose.
+
+    >>> rewritten(matrix("b") @ linalg.inv(matrix("a")))
+    Transpose{axes=[1, 0]}(Solve(Transpose{axes=[1, 0]}(a), Transpose{axes=[1, 0]}(b)))
+    """
+    return b @ inverse(a) >> turn(solve(turn(a), turn(b)))
+
+
+@rule(**equations)
+def vector_times_inverse(b: Annotated[Inexact, Vector], a: Matrix):
+    """A product with an inverse on the right solves equations with the transpose.
+
+    >>> rewritten(vector("b") @ linalg.inv(matrix("a")))
+    DropDims{axes=[1]}(Solve(Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(b)))
+    """
+    return b @ inverse(a) >> column_of(solve(turn(a), as_column(b)))
+
+
+@rule(**equations)
+def transpose_of_inverse(a: Matrix):
+    """A transpose of the matrix costs nothing, and meets other rules.
+
+    >>> rewritten(linalg.inv(matrix("a")).T)
+    MatrixInverse(Transpose{axes=[1, 0]}(a))
+    """
+    return turn(inverse(a)) >> inverse(turn(a))
+
+
+@rule(**equations)
+def inverse_of_inverse(a: Matrix):
+    """One inverse undoes another, if there is one.
+
+    >>> rewritten(linalg.inv(linalg.inv(matrix("a") @ matrix("a").T + eye(3))))
+    a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]
+    """
+    return inverse(inverse(a)) >> a, given(invertible(a))
+
+
+@rule(**equations)
+def solution_with_inverse(a: Matrix, b: Matrix):
+    """Equations with an inverse are a product, if there is one.
+
+    >>> a = matrix("a") @ matrix("a").T + eye(3)
+    >>> rewritten(linalg.solve(linalg.inv(a), matrix("b")))
+    (a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]) @ b
+    """
+    return solve(inverse(a), b) >> a @ b, given(invertible(a))
+
+
+# --- products of solutions ------------------------------------------------------------------------
+
+
+def is_not_needed(fgraph, x):
+    """Return whether only one place reads a term."""
+    return is_read_once(fgraph, x)
+
+
+@rule(**equations)
+def solutions_times_vector(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
+    """One system of equations replaces one for each column.
+
+    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
+    >>> rewritten(linalg.solve(a, b) @ v)
+    DropDims{axes=[1]}(Solve(a, ExpandDims{axes=[1]}(b @ v)))
+    """
+    return solve(a, b) @ v >> column_of(solve(a, as_column(b @ v)))
+
+
+@rule(**equations)
+def vector_times_solutions(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
+    """One system of equations replaces one for each column.
+
+    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
+    >>> rewritten(v @ linalg.solve(a, b))
+    DropDims{axes=[1]}(Solve(Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(v))) @ b
+    """
+    return v @ solve(a, b) >> column_of(solve(turn(a), as_column(v))) @ b
+
+
+@rule(**equations)
+def substitutions_times_vector(
+    a: Matrix, b: Matrix, v: Annotated[Inexact, Vector], lower: Prop, turned: Prop, unit: Prop
+):
+    """One substitution replaces one for each column.
+
+    >>> low, b, v = linalg.cholesky(matrix("k")), matrix("b"), vector("v")
+    >>> rewritten(linalg.solve_triangular(low, b, lower=True) @ v)
+    DropDims{axes=[1]}(SolveTriangular{...}(Cholesky{...}(k), ExpandDims{axes=[1]}(b @ v)))
+    """
+    found = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
+    return found(a, b) @ v >> column_of(found(a, as_column(b @ v)))
+
+
+def by_transpose(a, b, lower, turned, unit):
+    """Return the solution of a triangle, computed from its transpose."""
+    return SolveTriangular(not lower, not turned, unit)(a, b)
+
+
+@rule(**equations)
+def solution_of_turned_triangle(a: Matrix, b: Matrix, lower: Prop, turned: Prop, unit: Prop):
+    """A transpose of a triangle is a parameter of its solution.
+
+    >>> rewritten(linalg.solve_triangular(matrix("a").T, matrix("b")))
+    SolveTriangular{lower=True, transpose=True, unit_diagonal=False}(a, b)
+    """
+    left = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)(turn(a), b)
+    return left >> compute(by_transpose)
+
+
+# --- what is known of the matrix ------------------------------------------------------------------
+
+
+@rule(**equations)
+def solution_of_diagonal(a: Matrix, b: Matrix):
+    """Equations with a diagonal matrix are divisions.
+
+    >>> rewritten(linalg.inv(diag(vector("u"))) @ matrix("b"))
+    b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
+    """
+    return solve(a, b) >> compute(lambda a, b: b / as_column(checked_pivots(a))), given(
+        keeps_rows, diagonal(a)
+    )
+
+
+@rule(**equations)
+def solution_of_lower(a: Matrix, b: Matrix):
+    """Equations with a triangle are solved by substitution.
+
+    >>> rewritten(linalg.solve(tril(matrix("a")), matrix("b")))
+    SolveTriangular{lower=True, transpose=False, unit_diagonal=False}(..., b)
+    """
+    return solve(a, b) >> SolveTriangular(lower=True)(a, b), given(lower_triangular(a))
+
+
+@rule(**equations)
+def solution_of_upper(a: Matrix, b: Matrix):
+    """Equations with a triangle are solved by substitution.
+
+    >>> rewritten(linalg.solve(triu(matrix("a")), matrix("b")))
+    SolveTriangular{lower=False, transpose=False, unit_diagonal=False}(..., b)
+    """
+    return solve(a, b) >> SolveTriangular(lower=False)(a, b), given(upper_triangular(a))
+
+
+@rule(**equations)
+def solution_of_orthogonal(a: Annotated[Float, Matrix], b: Matrix):
+    """The inverse of an orthogonal matrix is its transpose.
+
+    >>> q = linalg.qr(matrix("a"), mode="complete")[0]
+    >>> rewritten(linalg.solve(q, matrix("b")))
+    Transpose{axes=[1, 0]}(QR{complete=True, pivoting=False}(a).Q) @ b
+    """
+    return solve(a, b) >> turn(a) @ b, given(orthogonal(a))
+
+
+@rule(**equations)
+def solution_of_product(a: Matrix, b: Matrix, c: Matrix):
+    """The equations of a product of square matrices are solved one after the other.
+
+    >>> low = linalg.cholesky(matrix("k"))
+    >>> rewritten(linalg.solve(low @ low.T, matrix("c")))
+    SolveTriangular{lower=True, transpose=True, ...}(..., SolveTriangular{...}(..., c))
+    """
+    return solve(a @ b, c) >> solve(b, solve(a, c)), given(square(a))
+
+
+@rule(**equations)
+def inverse_of_diagonal(a: Matrix):
+    """The inverse of a diagonal matrix has the reciprocals on its diagonal.
+
+    >>> rewritten(linalg.inv(diag(vector("u"))))
+    SetDiagonal(..., 1.0 / CheckAndRaise{...}(u, All(u != 0.0)))
+    """
+    return inverse(a) >> compute(lambda a: diag(1 / checked_pivots(a))), given(diagonal(a))
+
+
+def inverse_of_triangle(a):
+    """Return the inverse of a triangular matrix."""
+    lower = bool(lower_triangular(a))
+    return SolveTriangular(lower=lower)(a, eye(a.shape[0], dtype=a.type.dtype))
+
+
+@rule(phase="specialize", claim=backward(16))
+def inverse_of_lower(a: Matrix):
+    """The inverse of a triangle is a triangle.
+
+    >>> rewritten(linalg.inv(linalg.cholesky(matrix("a"))))
+    SolveTriangular{...}(Cholesky{...}(a), Eye{...}(...))
+    """
+    return inverse(a) >> compute(inverse_of_triangle), given(lower_triangular(a))
+
+
+@rule(phase="specialize", claim=backward(16))
+def inverse_of_upper(a: Matrix):
+    """The inverse of a triangle is a triangle.
+
+    >>> rewritten(linalg.inv(triu(matrix("a"))))
+    SolveTriangular{lower=False, ...}(..., Eye{...}(...))
+    """
+    return inverse(a) >> compute(inverse_of_triangle), given(upper_triangular(a))
+
+
+@rule(phase="specialize", claim=backward(16))
+def inverse_of_orthogonal(a: Annotated[Float, Matrix]):
+    """The inverse of an orthogonal matrix is its transpose.
+
+    >>> rewritten(linalg.inv(linalg.qr(matrix("a"), mode="complete")[0]))
+    Transpose{axes=[1, 0]}(QR{complete=True, pivoting=False}(a).Q)
+    """
+    return inverse(a) >> turn(a), given(orthogonal(a))
