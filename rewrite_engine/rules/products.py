@@ -240,25 +240,31 @@ def sum_of_elementwise_product(fgraph, node):
 
 
 def two_factors(x):
-    """Return a product as two factors, each with the dimensions that it has with a length other
-    than 1; None if there are more.
+    """Return a product as two factors, the last operand and the product of the others (in their
+    order: it overflows as before), each with the dimensions whose length is not 1; None if the
+    others have different ones.
     """
-    groups = {}
-    for v in x.owner.inputs:
-        more = x.type.ndim - v.type.ndim
-        own = tuple([more + d for d, one in enumerate(v.type.broadcastable) if not one])
-        groups.setdefault(own, []).append(v)
-    numbers = groups.pop((), [])
-    if len(groups) == 1:
-        ((own, factors),) = groups.items()
-        fused = len(own) > 1 and any(isinstance(v.head, Elemwise) for v in factors)
-        if len(factors) == 1 or fused or (len(own) > 1 and len(factors) > 2):
-            return None
-        return (own, factors[:1]), (own, [*factors[1:], *numbers])
-    if len(groups) != 2:
+    *others, last = [(dimensions_of(v, x.type.ndim), v) for v in x.owner.inputs]
+    kinds = {own for own, _ in others if own}
+    if len(kinds) != 1 or not last[0]:
         return None
-    first, other = sorted(groups.items(), key=lambda item: -len(item[0]))
-    return first, (other[0], [*other[1], *numbers])
+    (first,) = kinds
+    if first == last[0] and len(first) > 1 and any(map(is_fused, x.owner.inputs)):
+        return None
+    factors = [v for _, v in others]
+    sides = (first, factors), (last[0], [last[1]])
+    return sides if len(first) >= len(last[0]) else sides[::-1]
+
+
+def dimensions_of(v, ndim):
+    """Return the dimensions of a result in which an operand has a length other than 1."""
+    more = ndim - v.type.ndim
+    return tuple([more + d for d, one in enumerate(v.type.broadcastable) if not one])
+
+
+def is_fused(v):
+    """Return whether a linker computes a term element by element, without an array of it."""
+    return isinstance(v.head, Elemwise)
 
 
 def contracted(x, sides, axes):
