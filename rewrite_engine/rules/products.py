@@ -9,7 +9,14 @@ from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.index import is_square
-from rewrite_engine.rules.indexing.place import below, count_uses
+from rewrite_engine.rules.indexing.place import (
+    WHOLE,
+    after_comparing,
+    below,
+    comparisons,
+    count_uses,
+    taken,
+)
 from rewrite_engine.tensor import (
     Diagonal,
     DimShuffle,
@@ -18,8 +25,9 @@ from rewrite_engine.tensor import (
     Sum,
     add,
     dot,
+    expand_dims,
+    matmul,
     mul,
-    specify_shape,
     sub,
     tensordot,
 )
@@ -68,58 +76,29 @@ def adds_alike(product):
     return len(dtypes) == 1 and product.type.kind in "fc"
 
 
-def diagonal_of(fgraph, v):
-    """Return the factors of a product of matrices whose main diagonal a term is, as matrices of
-    equal shape; None for another term.
-    """
-    if (v.head.offset, v.head.axis1, v.head.axis2) != (0, 0, 1):
-        return None
-    product = v.owner.inputs[0]
-    if not isinstance(product.head, Dot) or count_uses(fgraph, product) > 1:
-        return None
-    a, b = product.owner.inputs
-    if not adds_alike(product) or a.type.broadcastable[1] != b.type.broadcastable[0]:
-        return None
-    if not is_square(product):
-        a, b = a[: b.shape[1]], b[:, : a.shape[0]]
-    b = DimShuffle(2, (1, 0))(b)
-    return (a, b) if a.type.broadcastable == b.type.broadcastable else None
-
-
 @node_rewriter([Diagonal], phase="specialize", claim=backward(4), depth=2, when=below(Dot))
 def diagonal_of_product(fgraph, node):
-    """Compute only the diagonal of a product. Not data: the product may not be square.
-
-    >>> a = matrix("a")
-    >>> rewritten(diag(a @ cos(a).T))
-    Sum{axis=1}(a * cos(a))
-    """
-    factors = diagonal_of(fgraph, node.outputs[0])
-    if factors is None or is_trace(fgraph, node.outputs[0]):
-        return None
-    a, b = factors
-    return fitting(node.outputs[0], Sum(axis=1)(a * b))
-
-
-def is_trace(fgraph, v):
-    """Return whether the only use of a diagonal is a sum, for which there is another rule."""
-    uses = () if fgraph is None else fgraph.users.get(v, ())
-    return len(uses) == 1 and count_uses(fgraph, v) == 1 and isinstance(next(iter(uses)).op, Sum)
-
-
-@node_rewriter([Sum], phase="specialize", claim=backward(4), depth=3, when=below(Diagonal))
-def trace_of_product(fgraph, node):
-    """Compute a trace of a product without the product. Not data: the product may not be square.
+    """Compute only the diagonal of a product. Not data: the product may not be square, and the
+    diagonal not the main one.
 
     >>> a, b = matrix("a", shape=(3, 4)), matrix("b", shape=(4, 3))
-    >>> rewritten(trace(a @ b))
-    Reshape{-1}(a) @ Reshape{-1}(Transpose{axes=[1, 0]}(b))
+    >>> rewritten(diag(a @ b))
+    DropDims{axes=[1, 2]}(MatMul(ExpandDims{axes=[1]}(a), DimShuffle{order=[1,0,x]}(b)))
     """
-    v, op = node.inputs[0], node.op
-    if op.keepdims or not is_plain_sum(op) or v.type.ndim != 1 or count_uses(fgraph, v) > 1:
+    product, op = node.inputs[0], node.op
+    a, b = product.owner.inputs
+    if product.type.ndim != 2 or not adds_alike(product) or count_uses(fgraph, product) > 1:
         return None
-    factors = diagonal_of(fgraph, v)
-    return None if factors is None else fitting(node.outputs[0], Sum()(factors[0] * factors[1]))
+    offset = op.offset if op.axes(2) == (0, 1) else -op.offset
+    if offset or not is_square(product):
+        a, b = a[max(0, -offset) :], b[:, max(0, offset) :]
+        a, b = a[: b.shape[1]], b[:, : a.shape[0]]
+    return fitting(node.outputs[0], row_products(a, DimShuffle(2, (1, 0))(b)))
+
+
+def row_products(a, b):
+    """Return the products of the rows of two arrays of matrices."""
+    return matmul(expand_dims(a, -2), expand_dims(b, -1)).squeeze((-2, -1))
 
 
 # --- chains ---------------------------------------------------------------------------------------
@@ -235,7 +214,7 @@ def sum_of_elementwise_product(fgraph, node):
     if count_uses(fgraph, x) > 1 or any(v.type.dtype != x.type.dtype for v in x.owner.inputs):
         return None
     sides = two_factors(x)
-    result = None if sides is None else contracted(x, sides, op.axes(x.type.ndim))
+    result = None if sides is None else contracted(fgraph, x, sides, op.axes(x.type.ndim))
     return None if result is None else fitting(node.outputs[0], result)
 
 
@@ -267,22 +246,70 @@ def is_fused(v):
     return isinstance(v.head, Elemwise)
 
 
-def contracted(x, sides, axes):
+def contracted(fgraph, x, sides, axes):
     """Return the sum over axes of a product of two factors as a product of matrices; None if it is
     not one.
     """
     (left, _), (right, _) = sides
-    over = [d for d in left if d in right]
+    over = [d for d in left if d in right and d in axes]
+    batch = [d for d in left if d in right and d not in axes]
     if not over or set(over) != set(axes):
         return None
     if any(d not in left and d not in right for d in range(x.type.ndim)):
         return None
     a, b = [without_ones(x, own, factors) for own, factors in sides]
+    if not batch and over == [*left] == [*right] and len(over) > 1:
+        return of_all_elements(fgraph, x, a, b)
+    if batch:
+        return batched(x, a, b, sides, over, batch)
     kept = [d for own in (left, right) for d in own if d not in over]
     places = [[own.index(d) for d in over] for own in (left, right)]
-    result = multiplied(a, b, *places)
-    order = [kept.index(d) for d in sorted(kept)]
-    return result if order == [*range(len(kept))] else result.dimshuffle(*order)
+    return in_order(multiplied(a, b, *places), kept)
+
+
+def in_order(result, dims):
+    """Return a result whose dimensions are those of the product, sorted."""
+    order = [dims.index(d) for d in sorted(dims)]
+    return result if order == [*range(len(dims))] else result.dimshuffle(*order)
+
+
+def of_all_elements(fgraph, x, a, b):
+    """Return the sum of the products of all elements of two arrays of equal shape; None if an error
+    may be lost.
+    """
+    places = {(k, d) for k, v in enumerate(x.owner.inputs) for d in range(v.type.ndim)}
+    groups = comparisons(fgraph, x.owner, places)
+    if groups is None:
+        return None
+    (entry,) = after_comparing([WHOLE], groups, x.owner.op, whole=0) if groups else [WHOLE]
+    return dot(a.flatten(), taken(b.flatten(), [entry]))
+
+
+def batched(x, a, b, sides, over, batch):
+    """Return a product of matrices for each place in dimensions that both factors keep; None if it
+    is not one.
+    """
+    (left, _), (right, _) = sides
+    rows = [d for d in left if d not in right]
+    columns = [d for d in right if d not in left]
+    if len(over) > 1 or len(rows) > 1 or len(columns) > 1:
+        return None
+    a = a.dimshuffle(
+        *map(left.index, batch), *(map(left.index, rows) if rows else "x"), left.index(over[0])
+    )
+    b = b.dimshuffle(
+        *map(right.index, batch),
+        right.index(over[0]),
+        *(map(right.index, columns) if columns else "x"),
+    )
+    result = matmul(a, b)
+    gone = [-2] * (not rows) + [-1] * (not columns)
+    return in_order(result.squeeze(gone) if gone else result, [*batch, *rows, *columns])
+
+
+def arranged(v, own, order):
+    """Return an array with its dimensions in an order of the product's, and new ones."""
+    return v.dimshuffle(*["x" if d == "x" else own.index(d) for d in order])
 
 
 def without_ones(x, own, factors):
@@ -297,8 +324,6 @@ def without_ones(x, own, factors):
 
 def multiplied(a, b, left, right):
     """Return the sum of products over pairs of dimensions."""
-    if len(left) == a.type.ndim == b.type.ndim > 1:
-        return dot(a.flatten(), specify_shape(b, a.shape).flatten())
     if a.type.ndim > 2 or b.type.ndim > 2 or len(left) > 1:
         return tensordot(a, b, [left, right])
     if left != [a.type.ndim - 1]:
