@@ -62,6 +62,7 @@ PACKS = (
     "rewrite_engine.rules.index",
     "rewrite_engine.rules.indexing.merged",
     "rewrite_engine.rules.indexing.through",
+    "rewrite_engine.rules.indexing.gathered",
     "rewrite_engine.rules.indexing.joined",
     "rewrite_engine.rules.indexing.running",
     "rewrite_engine.rules.join",

@@ -81,9 +81,11 @@ OF_EXTREMA = table(
 @fact
 def small(x):
     """The exponential of each element is a normal number, far from overflow."""
+    if x.type.dtype != "float64":
+        return unknown("it is no float64", blame=x)
     bounds = bounded(x)
-    if not bounds or x.type.dtype != "float64":
-        return bounds or unknown("it is no float64", blame=x)
+    if not bounds:
+        return bounds
     return bounds if max(map(abs, bounds.value)) < 700 else unknown("it may be large", blame=x)
 
 
@@ -118,6 +120,8 @@ def prod_of_exp(x: Float, axis: Prop, keepdims: Prop):
 def counts(x, axis, n):
     """Return whether a number is known to be the number of elements along the axes."""
     axes = range(x.type.ndim) if axis is None else axis
+    if all(x.type.broadcastable[a] for a in axes):
+        return False
     while isinstance(n.head, Elemwise) and isinstance(n.head.scalar_op, Cast):
         n = n.owner.inputs[0]
     factors = n.owner.inputs if n.head is mul else [n]
@@ -132,7 +136,7 @@ def mean_square_deviation(x, axis, n):
     return Sum(axis=axis)(sqr(x - mean)) / n
 
 
-@rule(phase="canonicalize", claim=approx(ulps=8))
+@rule(phase="canonicalize", claim=approx(ulps=8), ends=at_most(1))
 def variance_by_squares(x: Float, axis: Prop, n: Scalar):
     """Compute a variance from deviations: the difference of mean square and squared mean loses all
     digits if the mean is large.
@@ -188,7 +192,9 @@ def factor_of_sum(fgraph, node):
     """
     x, op, out = node.inputs[0], node.op, node.outputs[0]
     axes = op.axes(x.type.ndim)
-    if x.type.dtype != "float64" or op.keepdims or not is_plain_sum(op):
+    if op.keepdims or not is_plain_sum(op):
+        return None
+    if any(v.type.dtype != "float64" for v in (x, *x.owner.inputs)):
         return None
     if x.type.ndim < 2 or count_uses(fgraph, x) > 1 or len(x.owner.inputs) != 2:
         return None

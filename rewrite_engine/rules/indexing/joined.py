@@ -14,6 +14,7 @@ from rewrite_engine.rules.indexing.place import (
     comparisons,
     entries_of,
     is_only_read,
+    is_static,
     is_whole,
     taken,
     with_new,
@@ -224,6 +225,6 @@ def slice_of_vector(fgraph, node):
     """
     entries, new = entries_of(node)
     numbers = node.inputs[0].owner.inputs
-    if len(node.inputs) > 1 or new or not isinstance(entries[0], slice):
+    if new or not isinstance(entries[0], slice) or not is_static(entries[0]):
         return None
     return node.inputs[0].owner.op(*numbers[entries[0]])

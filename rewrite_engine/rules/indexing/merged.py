@@ -9,6 +9,7 @@ from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.indexing.place import (
     below,
     entries_of,
+    is_static,
     is_whole,
     taken,
     with_new,
@@ -90,12 +91,6 @@ def merged(fgraph, first, then, n):
         if not isinstance(then, slice)
         else of_slice(fgraph, first, then)
     )
-
-
-def is_static(e):
-    """Return whether an entry consists of numbers."""
-    parts = (e.start, e.stop, e.step) if isinstance(e, slice) else (e,)
-    return all(part is None or isinstance(part, int) for part in parts)
 
 
 def of_range(places, then, n):
@@ -200,7 +195,7 @@ def plus(a, b):
 def same_entry(a, b):
     """Return whether two entries are the same."""
     if isinstance(a, slice) and isinstance(b, slice):
-        pairs = [(a.start or 0, b.start or 0), (a.stop, b.stop), (a.step or 1, b.step or 1)]
+        pairs = [(a.start, b.start), (a.stop, b.stop), (a.step, b.step)]
         return all(same_number(i, j) for i, j in pairs)
     return not isinstance(a, slice) and not isinstance(b, slice) and same_number(a, b)
 

@@ -48,11 +48,16 @@ def entries_of(node, first=1):
     return entries + [WHOLE] * (node.inputs[0].type.ndim - len(entries)), new
 
 
+def is_static(entry):
+    """Return whether an entry consists of numbers, and its step, if any, is not 0."""
+    parts = (entry.start, entry.stop, entry.step) if isinstance(entry, slice) else (entry,)
+    valid = not isinstance(entry, slice) or entry.step is None or entry.step != 0
+    return valid and all(part is None or isinstance(part, int) for part in parts)
+
+
 def is_whole(entry):
     """Return whether an entry takes a dimension as it is."""
-    return (
-        isinstance(entry, slice) and entry.start is None and entry.stop is None and not entry.step
-    )
+    return isinstance(entry, slice) and entry == WHOLE
 
 
 def keeps_length(entry):
@@ -65,7 +70,7 @@ def takes_some(entry):
     if not isinstance(entry, slice):
         return True
     start, stop, step = entry.start, entry.stop, entry.step
-    if not all(part is None or isinstance(part, int) for part in (start, stop, step)):
+    if not is_static(entry):
         return False
     forward = step is None or step > 0
     if start is None:
@@ -110,8 +115,7 @@ def count(entry, n):
     """Return how many of n elements an entry takes; half of them if a bound is a variable."""
     if not isinstance(entry, slice):
         return 1
-    parts = entry.start, entry.stop, entry.step
-    if not all(part is None or isinstance(part, int) for part in parts):
+    if not is_static(entry):
         return n / 2
     return len(range(*entry.indices(n)))
 

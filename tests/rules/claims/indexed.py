@@ -27,6 +27,11 @@ INDEXED: Terms = {
         lambda m: (m.v("x", 1, None) - m.v("y", 1, None))[:1, :2],
         lambda m: pt.sqr(m.v("x", None))[:2, None],
     ],
+    "gather_of_elementwise": [
+        lambda m: pt.exp(m.v("x", None, None))[pt.constant([0, 1]), pt.constant([1, 0])],
+        lambda m: (m.v("x", 4, 3) * m.v("s"))[pt.constant([1])],
+        lambda m: (m.v("x", 4, 3) - m.v("y", 3))[pt.constant([1, -1])],
+    ],
     "index_of_reordered": [
         lambda m: pt.sin(m.v("x", None, None)).T[0],
         lambda m: m.v("x", None)[:, None][1:, 0],
