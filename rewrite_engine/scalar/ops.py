@@ -23,6 +23,7 @@ from rewrite_engine.scalar.bounds import (
     negative,
     product,
     quotient,
+    remainder,
     smallest,
     square,
     total,
@@ -145,6 +146,7 @@ mod = _op(
     "remainder",
     (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.floor_div(x, y))),
     cost=4,
+    bounds=remainder,
     aliases="remainder",
 )
 fmod = _op(
