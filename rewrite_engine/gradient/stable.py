@@ -33,6 +33,8 @@ CARRIES = frozenset({
     pt.add, pt.sub, pt.neg, pt.mul, pt.true_div, pt.reciprocal, pt.sqr, pt.sqrt, pt.pow, pt.switch,
 })  # fmt: skip
 SUMS = frozenset({pt.add, pt.sub})
+#: functions with which sums may vanish at 0: a quotient with one may be 0 / 0
+CANCEL = frozenset({pt.exp, pt.cos, pt.cosh, pt.sqrt, pt.sin, pt.tan, pt.log, pt.log1p, pt.expm1})
 LOGARITHMS = frozenset({pt.log, pt.log1p})
 PRODUCTS = frozenset({pt.mul, pt.true_div})
 QUOTIENTS = frozenset({pt.true_div, pt.reciprocal, pt.pow})
@@ -82,15 +84,21 @@ def dependents(nodes: Iterable[Apply], held: Collection[Variable]) -> set[Variab
 
 def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
     """Return whether the nodes contain a logarithm of a term that may vanish or overflow, a product
-    of two such terms, or a quotient whose denominator contains a sum of them.
+    of two such terms, a quotient whose denominator contains a sum of them, or a term that a rule
+    for slopes may match.
     """
+    mending = hooks.mending()
     steep: dict[Variable, bool] = {}  # and whether it is a sum
     for node in nodes:
         op = node.op
+        if mending(node):
+            return True
         known = [v in steep for v in node.inputs]
         if op in PRODUCTS and sum(known) > 1:
             return True
         if op in LOGARITHMS and known[0]:
+            return True
+        if op is pt.true_div and any(map(may_vanish, node.inputs)):
             return True
         if op in QUOTIENTS and steep.get(node.inputs[-1 if op is pt.true_div else 0]):
             return True
@@ -103,3 +111,13 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
             continue
         steep.update(dict.fromkeys([v for v in node.outputs if v not in held], summed))
     return False
+
+
+def may_vanish(v: Variable) -> bool:
+    """Return whether a term is a sum with a function that cancels, or the logarithm of a sum."""
+    if v.head is pt.log:
+        return v.owner.inputs[0].head in SUMS
+    if v.head not in SUMS:
+        return False
+    parts = [w for u in v.owner.inputs for w in (u, *(u.owner.inputs if u.head in SUMS else ()))]
+    return any([u.head in CANCEL for u in parts])

@@ -9,7 +9,7 @@ nodes keep.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 import mpmath
@@ -22,6 +22,7 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.noise import MOVING
 from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.scalar.op import Cast
+from rewrite_engine.scalar.removable import Removable, coefficients, far
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
@@ -165,6 +166,30 @@ def remainder(x: Any, y: Any) -> Any:
 def quotient(x: Any, y: Any) -> Any:
     found = mpf(-1) if abs(y) == INF > abs(x) and x * y < 0 else divide(x, y)
     return found if abs(found) == INF else NAN if abs(found) > WHOLE else mp.floor(found)
+
+
+class _Exact:
+    """The functions of series at a point."""
+
+    abs, sign, sqrt, sin, cos, tan = mp.fabs, mp.sign, mp.sqrt, mp.sin, mp.cos, mp.tan
+    sinh, cosh, tanh, hypot = mp.sinh, mp.cosh, mp.tanh, mp.hypot
+    arcsin, arcsinh, arctan, arctanh = mp.asin, mp.asinh, mp.atan, mp.atanh
+    exp, expm1, log1p = map(staticmethod, (exponential, expm1, log1p))
+    sqr, isinf = staticmethod(lambda x: x * x), mp.isinf
+    gt = staticmethod(lambda x, y: x > y)
+    switch = staticmethod(lambda c, x, y: x if c else y)
+
+
+def removable(op: Removable, x: Any) -> Any:
+    """Return the value of an op of the family; near 0 its terms cancel."""
+    if x != x or abs(x) == INF:
+        return NAN if x != x else mpf(float(op.impl(np.float64(x))))
+    if x == 0:
+        return mpf(coefficients(op.kind, op.order)[0])
+    lost = (op.order + 4) * max(0, -int(mp.log10(abs(x))))
+    with mp.workdps(mp.dps + min(lost, 4000)):
+        found = real(lambda v: far(_Exact, v, op.kind, op.order))(x)
+    return +found
 
 
 extreme = {
@@ -516,6 +541,8 @@ def elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
         if x.dtype != object:
             return x.astype(out.type.dtype)
         return x.astype("float64").astype(out.type.dtype)
+    if isinstance(op, Removable):
+        return np.frompyfunc(partial(removable, op), 1, 1)(exact(inputs[0]))
     if name in TESTS:
         return np.asarray(TESTS[name](*inputs), bool)
     if name == "switch":

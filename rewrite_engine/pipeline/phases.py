@@ -25,7 +25,8 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.frozen import FrozenGraph
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.match.dispatch import dispatch_of
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import NodeRewriter, Rule
@@ -52,6 +53,7 @@ PACKS = (
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.branches",
     "rewrite_engine.rules.exp_log",
+    "rewrite_engine.rules.removable",
     "rewrite_engine.rules.softmax",
     "rewrite_engine.rules.powers.products",
     "rewrite_engine.rules.scaled",  # what cancels first
@@ -171,6 +173,11 @@ PHASES = (
 
 #: tag of rules of other phases that also apply before a term is differentiated
 BEFORE_GRADIENTS = "before_gradients"
+#: tag of rules whose left sides have wrong slopes where their values are right: a term with one is
+#: brought to its stable form before it is differentiated
+MENDS_GRADIENTS = "mends_gradients"
+#: tag of rules whose right sides have better values and worse slopes than their left sides
+VALUES_ONLY = "values_only"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
@@ -270,7 +277,7 @@ def register(rule: Rule) -> None:
     """
     global _registered
     _registered += with_phases(RuleSet(rule))
-    for function in (known_rules, optimizer, stabiliser):
+    for function in (known_rules, optimizer, stabiliser, mending):
         function.cache_clear()
 
 
@@ -447,8 +454,16 @@ def rewrite_graph(
 def stabiliser() -> GraphRewriter:
     """Return the driver for terms that will be differentiated: `gradient/stable.py`."""
     rules = (all_rules() + _registered).query(Query())
-    asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
-    return EquilibriumOptimizer(asked, "stable_form")
+    also = {BEFORE_GRADIENTS, MENDS_GRADIENTS}
+    asked = [r for r in rules if r.phase == "stabilize" or not also.isdisjoint(r.tags)]
+    return EquilibriumOptimizer(RuleSet([r for r in asked if VALUES_ONLY not in r.tags]), "stable_form")
+
+
+@cache_until_packs
+def mending() -> Callable[[Apply], tuple[Rule, ...]]:
+    """Return a function of a node: the rules that may mend its slopes."""
+    rules = (all_rules() + _registered).query(Query())
+    return dispatch_of(tuple([r for r in rules if MENDS_GRADIENTS in r.tags])).candidates
 
 
 def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()) -> None:
