@@ -54,6 +54,8 @@ PACKS = (
     "rewrite_engine.rules.branches",
     "rewrite_engine.rules.exp_log",
     "rewrite_engine.rules.removable",
+    "rewrite_engine.rules.differences",
+    "rewrite_engine.rules.softplus",
     "rewrite_engine.rules.softmax",
     "rewrite_engine.rules.powers.products",
     "rewrite_engine.rules.scaled",  # what cancels first

@@ -61,6 +61,7 @@ SUMMARIES = {
     # gamma and beta functions
     "gamma": "Return the gamma function; gamma(n + 1) is n! for a whole number n >= 0.",
     "gammaln": "Return log(|gamma(x)|) without overflow.",
+    "gammasgn": "Return the sign of gamma(x).",
     "psi": "Return the digamma function, the derivative of log(gamma(x)).",
     "polygamma": "Return the n-th derivative of the digamma function at x.",
     "tri_gamma": "Return the trigamma function, the derivative of the digamma function.",
@@ -135,6 +136,8 @@ SUMMARIES = {
     "sinh": "Return the hyperbolic sine.",
     "cosh": "Return the hyperbolic cosine.",
     "tanh": "Return the hyperbolic tangent.",
+    "sech2": "Return 1 - tanh(x)**2, the slope of tanh, which does not underflow early.",
+    "logcosh": "Return log(cosh(x)) without overflow.",
     "arcsinh": "Return the inverse hyperbolic sine.",
     "arccosh": "Return the inverse hyperbolic cosine; NaN below 1 for real numbers.",
     "arctanh": "Return the inverse hyperbolic tangent; NaN outside [-1, 1] for real numbers.",

@@ -17,7 +17,7 @@ import numpy as np
 
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.scalar.fold import copy_into
-from rewrite_engine.scalar.op import ScalarOp, _float
+from rewrite_engine.scalar.op import ScalarOp, _float, _step
 
 _SQRT_PI = math.sqrt(math.pi)
 _TWO_BY_SQRT_PI = 2 / _SQRT_PI
@@ -40,6 +40,51 @@ def _without(why: str) -> Any:
     refuse.why = why  # type: ignore[attr-defined]
     return refuse
 
+
+# --- hyperbolic functions -----------------------------------------------------------------------
+
+
+def _sech2(m: Any, x: Any) -> Any:
+    e = m.exp(m.abs(x) * -2)
+    return e * 4 / m.sqr(e + 1)
+
+
+def _logcosh(m: Any, x: Any) -> Any:
+    """Return log(1 + (cosh(x) - 1)), where cosh(x) - 1 = q**2 / (2 (1 + q)) for q = expm1(x)."""
+    size = m.abs(x)
+    q = m.expm1(m.minimum(size, 20.0))
+    return m.switch(m.gt(size, 20.0), size - math.log(2.0), m.log1p(m.sqr(q) / ((q + 1) * 2)))
+
+
+def _by_formula(formula: Callable[..., Any], x: Any, out: Any = None) -> Any:
+    """Compute the formula of an op with NumPy."""
+    with np.errstate(all="ignore"):
+        found = np.asarray(formula(_Values, x), x.dtype)
+    return copy_into(found, out)
+
+
+class _Values:
+    """The functions of formulas, on arrays."""
+
+    abs, gt, minimum, switch, sqr = np.abs, np.greater, np.minimum, np.where, np.square
+    exp, expm1, log1p = np.exp, np.expm1, np.log1p
+
+
+def _own(name: str, formula: Callable[..., Any], grad: Any, **options: Any) -> ScalarOp:
+    """Define a function of real numbers by a formula."""
+    return ScalarOp.define(
+        name, 1, grad=(grad,), compute=partial(_by_formula, formula), formula=formula,
+        dtypes=lambda x: _real_dtype(x), inner=float_dtype, **options,
+    )  # fmt: skip
+
+
+#: 1 - tanh(x)**2
+sech2 = _own(
+    "sech2", _sech2, lambda m, g, z, x: g * z * m.tanh(x) * -2, cost=14, range="(0, 1]",
+)  # fmt: skip
+logcosh = _own(
+    "logcosh", _logcosh, lambda m, g, z, x: g * m.tanh(x), cost=25, range="[0, inf)", keeps="finite"
+)
 
 # --- error functions ----------------------------------------------------------------------------
 
@@ -121,6 +166,8 @@ gamma = _float(
 gammaln = _float(
     "gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40, domain="(0, inf)"
 )
+#: 1 where gamma is positive, and -1 where it is negative
+gammasgn = _float("gammasgn", "scipy.special.gammasgn", _step, cost=4, range="[-1, 1]")
 psi = _float(
     "psi", "scipy.special.psi", lambda m, g, z, x: g * m.tri_gamma(x), cost=40, domain="(0, inf)",
     aliases="digamma",

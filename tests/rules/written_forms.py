@@ -362,7 +362,7 @@ def number_or_none(form: Form, xs: list[Any]) -> Any:
 
 
 class Truth(NamedTuple):
-    """Value, slopes and second slopes; None if not known."""
+    """Value, slopes, and by how much a unit in the last place of the inputs changes each slope."""
 
     value: Any
     slopes: list[Any]
@@ -384,10 +384,18 @@ def truth(form: Form, point: tuple[float, ...]) -> Truth | None:
         right, left = (up - value) / h, (value - down) / h
         if abs(right - left) > mpf(10) ** -9 * max(abs(right), abs(left)):
             return None  # a kink
-        if abs(up - down) < least and up != down:
+        if abs(up - down) < least:
             return None
         slopes.append((up - down) / (2 * h))
-        bends.append((right - left) / h)
+        bends.append(abs(x * (right - left) / h))
+        for j, y in enumerate(xs):
+            if j != i:  # in another variable, by a relative step
+                near = [*xs[:j], y * (1 + STEP), *xs[j + 1 :]]
+                pair = [
+                    number_or_none(form, [*near[:i], x + s * h, *near[i + 1 :]]) for s in (1, -1)
+                ]
+                if None not in pair:
+                    bends[-1] += abs((pair[0] - pair[1]) / (2 * h) - slopes[-1]) / STEP
     return Truth(value, slopes, bends)
 
 
@@ -463,10 +471,10 @@ def _wrong(form: Form, points: Any, found: Any, dtype: str) -> Iterator[str]:
         xs = [abs(mpf(float(v))) for v in point]
         slack = 4 * eps * sum(x * abs(s) for x, s in zip(xs, true.slopes, strict=True))
         rows = [("", true.value, slack, found[0][i])]
-        for name, s, b, x, got in zip(
-            form.variables, true.slopes, true.bends, xs, found[1:], strict=True
+        for name, s, b, got in zip(
+            form.variables, true.slopes, true.bends, found[1:], strict=True
         ):
-            rows.append((f"d{name} ", s, 8 * eps * (x * abs(b) + abs(s)), got[i]))
+            rows.append((f"d{name} ", s, 8 * eps * (b + abs(s)), got[i]))
         for what, wanted, near, got in rows:
             if not is_right(float(got), wanted, near, dtype):
                 yield f"{what}at {at}: {float(got):.9g}, not {mpmath.nstr(wanted, 9)}"
@@ -486,7 +494,7 @@ def main() -> None:
             wrong = [f"{type(error).__name__}: {str(error).splitlines()[0]}"]
         right.setdefault(form.pack, []).append(not wrong)
         if wrong:
-            print(f"{len(wrong):3} {form.text:50} {'; '.join(wrong[:3])}", flush=True)
+            print(f"{len(wrong):3} {form.text:45} {'; '.join(wrong[:3])[:150]}", flush=True)
     for pack, all_ in right.items():
         print(f"{pack}: {sum(all_)} of {len(all_)}")
     print(sum(map(sum, right.values())), "of", sum(map(len, right.values())))

@@ -22,6 +22,7 @@ from rewrite_engine.language import *
 from rewrite_engine.rules.powers.differences import log_of_difference, log_of_rest
 from rewrite_engine.rules.powers.forms import (
     MAX_FORM_TERMS,
+    added,
     combined,
     is_other_width,
     number_of,
@@ -52,6 +53,7 @@ from rewrite_engine.tensor import (
     log,
     log1mexp,
     logaddexp,
+    logcosh,
     logdiffexp,
     logerfc,
     maximum,
@@ -163,7 +165,8 @@ def log_of_power(p, dtype, alone=False):
 
 def log_of_product(p, known, unknown, dtype):
     """Return the term for the logarithm of a product."""
-    parts = log_of_exponentials(p, dtype) or log_of_functions(p, dtype)
+    p, parts = without_cosh(p, dtype)
+    parts += log_of_exponentials(p, dtype) or log_of_functions(p, dtype)
     parts += [(c, x.make()) for c, x in known]
     for v, q in unknown:
         parts.append((q, log(-v if p.number < 0 else v)))
@@ -171,6 +174,19 @@ def log_of_product(p, known, unknown, dtype):
         parts.append((1.0, math.log(math.fabs(p.number))))
     value = as_float(weighted(parts), dtype)
     return with_nans(value, p.lost, showing([value])) if p.lost else value
+
+
+def without_cosh(p, dtype):
+    """Return a power without t**-k (1 + t**2k) = 2 cosh(k u), and the logarithms of these factors:
+    [(coefficient, term)].
+    """
+    parts = []
+    for f, q in p.factors.items():
+        rest = combined(p.form, f.form(0.5 * q)) if f.kind == 1 else p.form
+        if rest is not p.form and not any(key in rest for key, _ in f.ray):
+            parts.append((float(q), logcosh(written(f.form(0.5), dtype))))
+            p = p._replace(number=p.number * 2.0**q, form=rest, factors=added(p.factors, {f: -q}))
+    return p, parts
 
 
 def log_of_others(others, dtype):

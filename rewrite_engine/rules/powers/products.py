@@ -16,11 +16,12 @@ from rewrite_engine.rules.powers.forms import (
     linear,
     number_of,
     product_of,
+    times,
     written,
 )
 from rewrite_engine.rules.powers.power import TABLE
 from rewrite_engine.rules.powers.read import PRODUCTS, SUMS, is_itself, power, summands
-from rewrite_engine.rules.powers.spell import Atom, Spelling, passes
+from rewrite_engine.rules.powers.spell import Atom, Spelling, is_below_zero, passes
 from rewrite_engine.tensor import (
     add,
     cast,
@@ -156,7 +157,9 @@ def better(fgraph, out):
 
 
 #: {f: numbers c for which f + c is a function of its own, as exp(x) - 1 is expm1(x)}
-COMPLEMENTS = {sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,)}
+COMPLEMENTS = {
+    sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,), tanh: (-1, 1),
+}  # fmt: skip
 
 
 def may_be_better(node):
@@ -267,8 +270,14 @@ def is_in_range(old, new):
 
 
 def is_part(atom, atoms):
-    """Return whether the argument of a function is a part of that of a present one."""
+    """Return whether the argument of a function is a part of that of a present one, or an
+    exponential is never above a present one.
+    """
     for a in atoms:
+        if a.function is atom.function is exp:
+            more = combined(times(atom.form, atom.power), a.form, -a.power)
+            if is_below_zero(more):
+                return True
         n = along(atom.form, a.form)
         if 0 < abs(n) <= 1 + 1e-12 and not combined(atom.form, a.form, -n):
             return True
