@@ -26,7 +26,7 @@ from rewrite_engine.tensor.special import Softmax
 
 #: functions whose values, or what they lack to 1, vanish or overflow for arguments of ordinary size
 STEEP = frozenset({
-    pt.exp, pt.expm1, pt.sigmoid, pt.tanh, pt.erf, pt.erfc, pt.cosh, pt.sinh,
+    pt.exp, pt.exp2, pt.expm1, pt.sigmoid, pt.tanh, pt.erf, pt.erfc, pt.cosh, pt.sinh,
 })  # fmt: skip
 #: what hands that on
 CARRIES = frozenset({
@@ -35,7 +35,7 @@ CARRIES = frozenset({
 SUMS = frozenset({pt.add, pt.sub})
 #: functions with which sums may vanish at 0: a quotient with one may be 0 / 0
 CANCEL = frozenset({pt.exp, pt.cos, pt.cosh, pt.sqrt, pt.sin, pt.tan, pt.log, pt.log1p, pt.expm1})
-LOGARITHMS = frozenset({pt.log, pt.log1p})
+LOGARITHMS = frozenset({pt.log, pt.log2, pt.log10, pt.log1p})
 PRODUCTS = frozenset({pt.mul, pt.true_div})
 QUOTIENTS = frozenset({pt.true_div, pt.reciprocal, pt.pow})
 
@@ -102,7 +102,7 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
             return True
         if op in QUOTIENTS and steep.get(node.inputs[-1 if op is pt.true_div else 0]):
             return True
-        if op in STEEP or isinstance(op, Softmax):
+        if op in STEEP or isinstance(op, Softmax) or is_exponential(node):
             summed = False
         elif any(known) and (op in CARRIES or op.moves_only or isinstance(op, Sum)):
             is_sum = op in SUMS or isinstance(op, Sum)
@@ -111,6 +111,11 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
             continue
         steep.update(dict.fromkeys([v for v in node.outputs if v not in held], summed))
     return False
+
+
+def is_exponential(node: Apply) -> bool:
+    """Return whether a node is a power with a variable exponent."""
+    return node.op is pt.pow and not isinstance(node.inputs[1], Constant)
 
 
 def may_vanish(v: Variable) -> bool:

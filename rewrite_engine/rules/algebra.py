@@ -372,6 +372,16 @@ def square_of_sqrt(x: Float):
     return sqr(sqrt(x)) >> compute(root_undone)
 
 
+@rule(phase="canonicalize", tags=["mends_gradients"])
+def power_of_sqrt(x: Float):
+    """A square undoes a root, also where it is written as a power.
+
+    >>> rewritten(sqrt(exp(vector("x"))) ** 2)
+    exp(x)
+    """
+    return sqrt(x) ** 2 >> compute(root_undone)
+
+
 @rule(phase="canonicalize")
 def sqrt_of_square(x: Float):
     """The square may overflow; the modulus gives the result without it.

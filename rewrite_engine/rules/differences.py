@@ -307,7 +307,7 @@ def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
     >>> rewritten(1 + (exp(vector("x")) - 2))
     expm1(x)
     """
-    return c + (exp(x) - d) >> exp(x) + (c - d), given(finite(c), finite(d))
+    return c + (exp(x) - d) >> exp(x) - (d - c), given(finite(c), finite(d))
 
 
 POLYNOMIALS = table(

@@ -20,7 +20,15 @@ from rewrite_engine.rules.powers.forms import (
     written,
 )
 from rewrite_engine.rules.powers.power import TABLE
-from rewrite_engine.rules.powers.read import PRODUCTS, SUMS, is_itself, power, summands
+from rewrite_engine.rules.powers.read import (
+    PRODUCTS,
+    SUMS,
+    exponent,
+    is_function,
+    is_itself,
+    power,
+    summands,
+)
 from rewrite_engine.rules.powers.spell import Atom, Spelling, is_below_zero, passes
 from rewrite_engine.tensor import (
     add,
@@ -28,6 +36,7 @@ from rewrite_engine.tensor import (
     erf,
     erfc,
     exp,
+    exp2,
     expm1,
     isnan,
     mul,
@@ -54,7 +63,7 @@ class AsWritten:
     def __init__(self, v):
         self.nodes, self.functions, self.atoms, self.risks = [], {}, [], set()
         self.exponents = []
-        self.changes = False
+        self.changes, self.is_natural = False, True
         todo = [(v, 1, False)]
         for u, side, summed in todo:
             if len(self.nodes) > 8 * MAX_FORM_TERMS:
@@ -64,15 +73,17 @@ class AsWritten:
     def take(self, u, side, summed, todo, first):
         """Record a node, and queue its operands."""
         head = u.head
-        if head in TABLE and not is_itself(power(u), u):
+        if is_function(u) and not is_itself(power(u), u):
             self.functions[u] = None
             self.changes = self.changes or head in CHANGE_SIGN
-            x = u.owner.inputs[0]
+            x = u.owner.inputs[-1]
             if x.type.dtype == u.type.dtype:
-                atom = Atom(head, linear(x), side)
+                form = exponent(u)
+                atom = Atom(head, linear(x), side) if form is None else Atom(exp, form, side)
                 self.atoms.append(atom)
                 if head is exp and not summed:
                     self.exponents.append((x, side))
+                self.is_natural = self.is_natural and (form is None or head is exp)
                 for one in (atom, atom._replace(power=abs(side))) if summed else (atom,):
                     self.risks |= {one.direction} if one.risk else set()
             return
@@ -97,7 +108,7 @@ class AsWritten:
         """Return the exponent of a spelling as a sum of the present arguments, if nothing in them
         cancels; None otherwise. Next to terms of others, the remainder of large ones would be lost.
         """
-        if len(self.exponents) < 2:
+        if len(self.exponents) < 2 or not self.is_natural:
             return None
         forms = [linear(x) for x, _ in self.exponents]
         if len(new.form) < sum(map(len, forms)):
@@ -159,6 +170,7 @@ def better(fgraph, out):
 #: {f: numbers c for which f + c is a function of its own, as exp(x) - 1 is expm1(x)}
 COMPLEMENTS = {
     sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,), tanh: (-1, 1),
+    exp2: (-1,), pow: (-1,),
 }  # fmt: skip
 
 
@@ -201,9 +213,9 @@ def may_cancel(node):
     """
     todo, seen, inside, exponentials, shared = list(node.inputs), set(), set(), 0, False
     for v in todo:
-        if v.head in TABLE:
-            exponentials += v.head is exp
-            found = {v, *roots(v.owner.inputs[0])}
+        if is_function(v):
+            exponentials += v.head is exp or v.head is exp2 or v.head is pow
+            found = {v, *roots(v.owner.inputs[-1])}
             if exponentials > 1 or not inside.isdisjoint(found):
                 return True
             inside |= found

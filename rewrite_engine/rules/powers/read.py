@@ -1,5 +1,7 @@
 """Terms read as powers: each once, from the powers of its operands."""
 
+import math
+
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact
 from rewrite_engine.rules.powers.forms import (
@@ -9,15 +11,55 @@ from rewrite_engine.rules.powers.forms import (
     linear,
     number_of,
     signed,
+    times,
     unwidened,
 )
-from rewrite_engine.rules.powers.power import TABLE, InOrder, Power, split, times_power
+from rewrite_engine.rules.powers.power import TABLE, InOrder, Power, of_form, split, times_power
 from rewrite_engine.rules.powers.rays import along_one_ray, beside_erf
-from rewrite_engine.tensor import add, erf, mul, neg, pow, reciprocal, sqr, sqrt, sub, true_div
+from rewrite_engine.tensor import (
+    add,
+    erf,
+    exp,
+    exp2,
+    mul,
+    neg,
+    pow,
+    reciprocal,
+    sqr,
+    sqrt,
+    sub,
+    true_div,
+)
 
 MAX_FACTORED_TERMS = 6  # terms of a sum that is read as a product
 PRODUCTS = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
 SUMS = frozenset({add, sub})
+
+
+def exponent(v):
+    """Return the argument of an exponential in any base, exp(x), exp2(x) or c**x, as a linear form
+    in base e; None for others.
+    """
+    if v.head is exp or v.head is exp2:
+        base, x = (1.0 if v.head is exp else math.log(2.0)), v.owner.inputs[0]
+    elif v.head is pow and is_exponential(v):
+        base, x = math.log(number_of(v.owner.inputs[0])), v.owner.inputs[1]
+    else:
+        return None
+    form = linear(x) if x.type.dtype == v.type.dtype else {unwidened(x): 1.0}
+    return times(form, base)
+
+
+def is_exponential(v):
+    """Return whether a power is a number above 0, other than 1, with a variable exponent."""
+    base, x = v.owner.inputs
+    number = number_of(base)
+    return number is not None and 0 < number != 1 and x.head is not CONSTANT and x.type.kind == "f"
+
+
+def is_function(v):
+    """Return whether a term is one of the functions that are read as powers of t = exp(u)."""
+    return v.head in TABLE or (v.head is pow and v.type.kind == "f" and is_exponential(v))
 
 
 def power(v):
@@ -50,6 +92,9 @@ def opaque(v):
 def read(v):
     """Return a term as a power; None if it is none."""
     head = v.head
+    if head is pow and is_exponential(v):
+        u = exponent(v)
+        return of_form(u, 1) if any(key is not ONE for key in u) else None
     if head in PRODUCTS:
         return read_product(v)
     if head in TABLE:
