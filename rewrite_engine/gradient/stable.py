@@ -27,6 +27,7 @@ from rewrite_engine.tensor.special import Softmax
 #: functions whose values, or what they lack to 1, vanish or overflow for arguments of ordinary size
 STEEP = frozenset({
     pt.exp, pt.exp2, pt.expm1, pt.sigmoid, pt.tanh, pt.erf, pt.erfc, pt.cosh, pt.sinh,
+    pt.gamma, pt.beta, pt.i0, pt.i1, pt.iv, pt.kv,
 })  # fmt: skip
 #: what hands that on
 CARRIES = frozenset({

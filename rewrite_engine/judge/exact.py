@@ -234,6 +234,20 @@ SCALAR: dict[str, Any] = {
     "erf": real(lambda a: mp.erf(a)),
     "erfc": real(erfc),
     "logerfc": real(lambda a: logarithm(erfc(a))),
+    "gamma": real(lambda a: mp.gamma(a) if a else INF),
+    "gammasgn": real(lambda a: mp.sign(mp.gamma(a)) if a else mpf(1)),
+    "beta": real(lambda a, b: mp.beta(a, b)),
+    "betaln": real(lambda a, b: gammaln(a) + gammaln(b) - gammaln(a + b)),
+    "poch": real(lambda a, b: mp.rf(a, b)),
+    "psi_difference": real(lambda a, b: mp.digamma(a + b) - mp.digamma(a)),
+    "i0": real(lambda a: mp.besseli(0, a)),
+    "i1": real(lambda a: mp.besseli(1, a)),
+    "iv": real(lambda a, b: mp.besseli(a, b)),
+    "kv": real(lambda a, b: mp.besselk(a, b)),
+    "i0e": real(lambda a: mp.besseli(0, a) * exponential(-abs(a))),
+    "i1e": real(lambda a: mp.besseli(1, a) * exponential(-abs(a))),
+    "ive": real(lambda a, b: mp.besseli(a, b) * exponential(-abs(b))),
+    "kve": real(lambda a, b: mp.besselk(a, b) * exponential(b)),
     "gammaln": real(gammaln),
     "psi": real(lambda a: mp.digamma(a) if a else -INF),  # (as SciPy has it)
     "sin": real(lambda a: NAN if abs(a) > WHOLE else mp.sin(a)),
@@ -263,7 +277,10 @@ SCALAR: dict[str, Any] = {
     "clip": lambda x, a, b: SCALAR["minimum"](SCALAR["maximum"](x, a), b),
 }
 #: what takes long with very many digits
-SLOW = frozenset("erf erfc gammaln psi".split())
+SLOW = frozenset(
+    """erf erfc gammaln psi gamma gammasgn beta betaln poch psi_difference i0 i1 iv kv i0e i1e ive
+    kve""".split()
+)
 #: results that are no floats
 TESTS: dict[str, Any] = {
     "eq": lambda a, b: a == b,

@@ -61,6 +61,9 @@ SUMMARIES = {
     # gamma and beta functions
     "gamma": "Return the gamma function; gamma(n + 1) is n! for a whole number n >= 0.",
     "gammaln": "Return log(|gamma(x)|) without overflow.",
+    "i0e": "Return exp(-|x|) * i0(x), which does not overflow.",
+    "i1e": "Return exp(-|x|) * i1(x), which does not overflow.",
+    "psi_difference": "Return psi(x + k) - psi(x), which keeps its digits for a large x.",
     "gammasgn": "Return the sign of gamma(x).",
     "psi": "Return the digamma function, the derivative of log(gamma(x)).",
     "polygamma": "Return the n-th derivative of the digamma function at x.",

@@ -455,7 +455,7 @@ def truth_at(form: Form, point: tuple[float, ...]) -> Truth | None:
     """Return what is true at a point, computed once."""
     key = form, point
     if key not in _truths:
-        digits = DIGITS if form.pack != "gamma and Bessel" or "erf" in form.text else 80
+        digits = DIGITS if form.pack != "gamma and Bessel" or "erf" in form.text else 160
         with mp.workdps(digits):
             _truths[key] = truth(form, point)
     return _truths[key]

@@ -5,6 +5,7 @@ import math
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.differences import log_of_rest
 from rewrite_engine.rules.powers.logs import (
+    KNOWN,
     Log,
     log_of,
     log_of_other,
@@ -16,7 +17,7 @@ from rewrite_engine.rules.powers.logs import (
 )
 from rewrite_engine.rules.powers.power import TABLE
 from rewrite_engine.rules.powers.products import COMBINED_CLAIM
-from rewrite_engine.rules.powers.read import PRODUCTS, SUMS, is_itself, power, summands
+from rewrite_engine.rules.powers.read import PRODUCTS, SCALED, SUMS, is_itself, power, summands
 from rewrite_engine.tensor import (
     Sum,
     erf,
@@ -36,7 +37,7 @@ from rewrite_engine.tensor import (
     switch,
 )
 
-READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, erf, switch, pow})
+READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED, *KNOWN, erf, switch, pow})
 
 
 def may_be_made(op, seen, distinct):

@@ -22,6 +22,8 @@ from rewrite_engine.rules.powers.forms import (
 from rewrite_engine.rules.powers.power import TABLE
 from rewrite_engine.rules.powers.read import (
     PRODUCTS,
+    REMAINDERS,
+    SCALED,
     SUMS,
     exponent,
     is_function,
@@ -214,7 +216,7 @@ def may_cancel(node):
     todo, seen, inside, exponentials, shared = list(node.inputs), set(), set(), 0, False
     for v in todo:
         if is_function(v):
-            exponentials += v.head is exp or v.head is exp2 or v.head is pow
+            exponentials += exponent(v) is not None
             found = {v, *roots(v.owner.inputs[-1])}
             if exponentials > 1 or not inside.isdisjoint(found):
                 return True
@@ -273,7 +275,7 @@ def is_in_range(old, new):
     """Return whether no part of a spelling can be infinite, or 0, while all written parts are
     finite: a function at risk is alone, or a part of a present one.
     """
-    others = sum(map(abs, new.others.values()))
+    others = sum([abs(q) for v, q in new.others.items() if v.head not in REMAINDERS])
     if others > MAX_OTHER_TERMS:
         return False
     if others + len(new.atoms) <= 1:
@@ -338,12 +340,12 @@ def showing(others):
 def shows(node):
     """Return whether a NaN in any operand is known to be a NaN in the result of a node."""
     head = node.outputs[0].head
-    return head in PRODUCTS or head in SUMS or head in TABLE
+    return head in PRODUCTS or head in SUMS or head in TABLE or head in REMAINDERS
 
 
 # --- rules ----------------------------------------------------------------------------------------
 
-MAY_COMBINE = frozenset({*TABLE, *PRODUCTS, *SUMS})
+MAY_COMBINE = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED})
 
 
 def may_combine(op, seen, distinct):

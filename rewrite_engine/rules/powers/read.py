@@ -17,10 +17,19 @@ from rewrite_engine.rules.powers.forms import (
 from rewrite_engine.rules.powers.power import TABLE, InOrder, Power, of_form, split, times_power
 from rewrite_engine.rules.powers.rays import along_one_ray, beside_erf
 from rewrite_engine.tensor import (
+    abs,
     add,
     erf,
     exp,
     exp2,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    iv,
+    ive,
+    kv,
+    kve,
     mul,
     neg,
     pow,
@@ -36,6 +45,26 @@ PRODUCTS = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
 SUMS = frozenset({add, sub})
 
 
+#: Bessel functions as exp(|x|), or exp(-x), times the same without this factor
+SCALED = {
+    i0: lambda x: ({abs(x): 1.0}, i0e(x)),
+    i1: lambda x: ({abs(x): 1.0}, i1e(x)),
+    iv: lambda v, x: ({abs(x): 1.0}, order_scaled(v, x)),
+    kv: lambda v, x: ({x: -1.0}, kve(v, x)),
+}
+REMAINDERS = frozenset({i0e, i1e, ive, kve})
+
+
+def order_scaled(v, x):
+    """Return ive(v, x)."""
+    return {0: i0e, 1: i1e}.get(number_of(v), lambda x: ive(v, x))(x)
+
+
+def is_scaled(v):
+    """Return whether a term is a Bessel function of a number in its own dtype."""
+    return v.head in SCALED and all(u.type.dtype == v.type.dtype for u in v.owner.inputs[-1:])
+
+
 def exponent(v):
     """Return the argument of an exponential in any base, exp(x), exp2(x) or c**x, as a linear form
     in base e; None for others.
@@ -44,6 +73,8 @@ def exponent(v):
         base, x = (1.0 if v.head is exp else math.log(2.0)), v.owner.inputs[0]
     elif v.head is pow and is_exponential(v):
         base, x = math.log(number_of(v.owner.inputs[0])), v.owner.inputs[1]
+    elif v.head in SCALED:
+        return SCALED[v.head](*v.owner.inputs)[0]
     else:
         return None
     form = linear(x) if x.type.dtype == v.type.dtype else {unwidened(x): 1.0}
@@ -59,7 +90,9 @@ def is_exponential(v):
 
 def is_function(v):
     """Return whether a term is one of the functions that are read as powers of t = exp(u)."""
-    return v.head in TABLE or (v.head is pow and v.type.kind == "f" and is_exponential(v))
+    if v.head is pow:
+        return v.type.kind == "f" and is_exponential(v)
+    return v.head in TABLE or (v.head in SCALED and is_scaled(v))
 
 
 def power(v):
@@ -97,6 +130,9 @@ def read(v):
         return of_form(u, 1) if any(key is not ONE for key in u) else None
     if head in PRODUCTS:
         return read_product(v)
+    if head in SCALED and is_scaled(v):
+        form, rest = SCALED[head](*v.owner.inputs)
+        return Power(form=form, others={rest: 1}, functions=1)
     if head in TABLE:
         x = v.owner.inputs[0]
         u = linear(x) if x.type.dtype == v.type.dtype else {x: 1.0}
@@ -130,7 +166,7 @@ def read_product(v):
 
 def is_fine(base, p):
     """Return whether a power of this product may be taken."""
-    if abs(p) > MAX_FORM_TERMS:
+    if math.fabs(p) > MAX_FORM_TERMS:
         return False
     if p == int(p):
         return True
