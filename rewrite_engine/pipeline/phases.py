@@ -56,6 +56,7 @@ PACKS = (
     "rewrite_engine.rules.removable",
     "rewrite_engine.rules.differences",
     "rewrite_engine.rules.softplus",
+    "rewrite_engine.rules.gammas",
     "rewrite_engine.rules.softmax",
     "rewrite_engine.rules.powers.products",
     "rewrite_engine.rules.scaled",  # what cancels first

@@ -4,6 +4,7 @@ import math
 
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.differences import log_of_rest
+from rewrite_engine.rules.powers.forms import combined, squared, times, written
 from rewrite_engine.rules.powers.logs import (
     KNOWN,
     Log,
@@ -20,7 +21,9 @@ from rewrite_engine.rules.powers.products import COMBINED_CLAIM
 from rewrite_engine.rules.powers.read import PRODUCTS, SCALED, SUMS, is_itself, power, summands
 from rewrite_engine.tensor import (
     Sum,
+    abs,
     erf,
+    erfc,
     erfcx,
     exp,
     log,
@@ -37,7 +40,7 @@ from rewrite_engine.tensor import (
     switch,
 )
 
-READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED, *KNOWN, erf, switch, pow})
+READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED, *KNOWN, abs, erf, switch, pow})
 
 
 def may_be_made(op, seen, distinct):
@@ -91,6 +94,9 @@ def in_base(found, scale):
 def read_logarithm(x):
     """Return the `Log` of a term that is better than as written; None if there is none."""
     p = power(x)
+    if (u := half_erfc(p)) is not None:
+        t = 0.5 * erfc(written(times(u, -1.0), x.type.dtype))
+        return Log(lambda: log_of_rest(t, None, x.type.dtype), True)
     if not is_itself(p, x):
         return log_of_power(p, x.type.dtype, alone=True)
     found = log_of_other(x)
@@ -100,6 +106,17 @@ def read_logarithm(x):
         if (inner := log_of_part(*parts)) is not None:
             found = Log(lambda: moved(x)(inner.term(x.type.dtype)), True)
     return found
+
+
+def half_erfc(p):
+    """Return the argument u of a power that is erfc(u) / 2, the normal distribution function; None
+    for others.
+    """
+    if p.number != 0.5 or p.others or [(f.kind, q) for f, q in p.factors.items()] != [(erfcx, 1)]:
+        return None
+    (f,) = p.factors
+    u = dict(f.ray)
+    return u if not combined(p.form, squared(u)) else None
 
 
 def log_of_part(v):

@@ -108,6 +108,9 @@ def of_number(c):
     return Log(lambda: value, number=value)
 
 
+LOG_OF_0 = Log(lambda: -math.inf, strict=False)
+
+
 def as_float(x, dtype):
     """Return a number, or a term, as a term of a dtype."""
     return constant(x, dtype=dtype) if isinstance(x, float) else cast(x, dtype)
@@ -339,6 +342,9 @@ def log_of_other(v):
         return log_of_any_power(v)
     if head in KNOWN:
         return log_of_gammas(v)
+    if head is abs:
+        found = log_of(v.owner.inputs[0])
+        return found and found.better and found._replace(sign=None, certain=True) or None
     if is_other_width(v):
         inner = log_of(v.owner.inputs[0])
         return inner if inner is not None and inner.better else None
@@ -414,7 +420,7 @@ def moved(v):
 def joined_logs(v, operands, made):
     """Return the logarithm of an op whose elements come from several operands."""
     dtype = v.type.dtype
-    found = [log_of(widened(u, dtype)) for u in operands]
+    found = [LOG_OF_0 if number_of(u) == 0 else log_of(widened(u, dtype)) for u in operands]
     if any(x is None for x in found) or not any(x.better for x in found):
         return None
     certain = all(x.certain for x in found)
@@ -433,14 +439,16 @@ def log_of_any_power(v):
     1 ** inf and 1 ** nan are 1.)
     """
     x, y = v.owner.inputs
-    found, sign = log_of(x), None
-    if number_of(y) is not None or x.head is pt_sign or x.type.dtype != v.type.dtype or y.type.kind != "f":
+    found, sign, number = log_of(x), None, number_of(y)
+    if x.head is pt_sign or x.type.dtype != v.type.dtype or y.type.kind != "f":
         return None
     if found is None or not found.certain:
         found, sign = Log(lambda: log(abs(x)), strict=False), lambda: pow(pt_sign(x), y)
 
     def make():
         term = found.term(v.type.dtype)
+        if number:
+            return number * term
         zero, one = and_(eq(y, 0), is_not_finite(term)), and_(eq(term, 0), is_not_finite(y))
         return switch(or_(zero, one), 0.0, y * term)
 

@@ -2,6 +2,7 @@
 
 import math
 
+from rewrite_engine.facts import nonneg
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact
 from rewrite_engine.rules.powers.forms import (
@@ -47,12 +48,18 @@ SUMS = frozenset({add, sub})
 
 #: Bessel functions as exp(|x|), or exp(-x), times the same without this factor
 SCALED = {
-    i0: lambda x: ({abs(x): 1.0}, i0e(x)),
-    i1: lambda x: ({abs(x): 1.0}, i1e(x)),
-    iv: lambda v, x: ({abs(x): 1.0}, order_scaled(v, x)),
+    i0: lambda x: ({size(x).value: 1.0}, i0e(x)),
+    i1: lambda x: ({size(x).value: 1.0}, i1e(x)),
+    iv: lambda v, x: ({size(x).value: 1.0}, order_scaled(v, x)),
     kv: lambda v, x: ({x: -1.0}, kve(v, x)),
 }
 REMAINDERS = frozenset({i0e, i1e, ive, kve})
+
+
+@fact
+def size(x):
+    """The modulus of a term, made once, so that it is equal to itself (`Evidence.value`)."""
+    return because("it is a modulus", value=x if nonneg(x) else abs(x))
 
 
 def order_scaled(v, x):
