@@ -103,6 +103,12 @@ def logarithm(x: Any) -> Any:
     return mp.log(x) if x else -INF
 
 
+def gamma(x: Any) -> Any:
+    if abs(x) > 1e6:
+        raise NotKnown
+    return mp.gamma(x) if x else INF
+
+
 def gammaln(x: Any) -> Any:
     if x <= 0 and x == mp.floor(x):
         return INF
@@ -234,7 +240,7 @@ SCALAR: dict[str, Any] = {
     "erf": real(lambda a: mp.erf(a)),
     "erfc": real(erfc),
     "logerfc": real(lambda a: logarithm(erfc(a))),
-    "gamma": real(lambda a: mp.gamma(a) if a else INF),
+    "gamma": real(gamma),
     "gammasgn": real(lambda a: mp.sign(mp.gamma(a)) if a else mpf(1)),
     "beta": real(lambda a, b: mp.beta(a, b)),
     "betaln": real(lambda a, b: gammaln(a) + gammaln(b) - gammaln(a + b)),

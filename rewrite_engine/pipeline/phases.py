@@ -459,7 +459,9 @@ def stabiliser() -> GraphRewriter:
     rules = (all_rules() + _registered).query(Query())
     also = {BEFORE_GRADIENTS, MENDS_GRADIENTS}
     asked = [r for r in rules if r.phase == "stabilize" or not also.isdisjoint(r.tags)]
-    return EquilibriumOptimizer(RuleSet([r for r in asked if VALUES_ONLY not in r.tags]), "stable_form")
+    return EquilibriumOptimizer(
+        RuleSet([r for r in asked if VALUES_ONLY not in r.tags]), "stable_form"
+    )
 
 
 @cache_until_packs

@@ -313,46 +313,52 @@ def abs_of_nonneg(x: Float):
 CHOICES = table(
     "choices",
     (
-        "larger_of_opposites", lambda x: maximum(x, -x) >> abs(x), exact,
+        "larger_of_opposites", lambda x: maximum(x, -x) >> abs(x), refines,
         "One operation takes the place of two.",
-        """maximum(vector("x"), -vector("x")) -> abs(x)""",
+        """maximum(x := vector("x"), -x) -> abs(x)""",
     ),
     (
-        "smaller_of_opposites", lambda x: minimum(x, -x) >> -abs(x), exact,
+        "smaller_of_opposites", lambda x: minimum(x, -x) >> -abs(x), refines,
         "One operation takes the place of two.",
-        """minimum(vector("x"), -vector("x")) -> -abs(x)""",
+        """minimum(x := vector("x"), -x) -> -abs(x)""",
     ),
     (
         "times_own_sign", lambda x: x * sign(x) >> abs(x), refines,
         "The modulus needs one operation.",
-        """vector("x") * sign(vector("x")) -> abs(x)""",
+        """(x := vector("x")) * sign(x) -> abs(x)""",
     ),
     (
         "largest_of_smaller", lambda x, c: maximum(x, minimum(x, c)) >> x, refines,
         "The smaller of two numbers is not above either; at a tie the slope would be shared.",
-        """maximum(vector("x"), minimum(vector("x"), 0)) -> x""",
+        """maximum(x := vector("x"), minimum(x, 0)) -> x""",
     ),
     (
         "smallest_of_larger", lambda x, c: minimum(x, maximum(x, c)) >> x, refines,
         "The larger of two numbers is not below either; at a tie the slope would be shared.",
-        """minimum(vector("x"), maximum(vector("x"), 0)) -> x""",
+        """minimum(x := vector("x"), maximum(x, 0)) -> x""",
     ),
     (
         "sum_of_parts", lambda x: maximum(x, 0) + minimum(x, 0) >> x, refines,
         "A number is the sum of its positive and its negative part.",
-        """maximum(vector("x"), 0) + minimum(vector("x"), 0) -> x""",
+        """maximum(x := vector("x"), 0) + minimum(x, 0) -> x""",
     ),
+    phase="canonicalize", tags=["mends_gradients"], x=Float, c=finite_number,
+)  # fmt: skip
+
+
+PARTS = table(
+    "parts",
     (
         "rest_of_positive_part", lambda x: x - maximum(x, 0) >> minimum(x, 0), refines,
         "One operation takes the place of two.",
-        """vector("x") - maximum(vector("x"), 0) -> minimum(x, 0.0)""",
+        """(x := vector("x")) - maximum(x, 0) -> minimum(x, 0.0)""",
     ),
     (
         "rest_of_negative_part", lambda x: x - minimum(x, 0) >> maximum(x, 0), refines,
         "One operation takes the place of two.",
-        """vector("x") - minimum(vector("x"), 0) -> maximum(x, 0.0)""",
+        """(x := vector("x")) - minimum(x, 0) -> maximum(x, 0.0)""",
     ),
-    phase="canonicalize", tags=["mends_gradients"], x=Float, c=finite_number,
+    phase="stabilize", x=Float,
 )  # fmt: skip
 
 
@@ -360,16 +366,6 @@ def root_undone(x):
     """Return x where it has a root."""
     nan = constant(np.nan, dtype=x.type.dtype)
     return x if nonneg(x) else switch(lt(x, 0.0), nan, x)
-
-
-@rule(phase="canonicalize", tags=["mends_gradients"])
-def square_of_sqrt(x: Float):
-    """A square undoes a root; the slope as written is 0 times infinity at 0. Below 0 it is NaN.
-
-    >>> rewritten(sqrt(sqr(vector("x")) + 1) ** 2, sqrt(vector("x")) ** 2)
-    [1.0 + sqr(x), switch(x < 0.0, nan, x)]
-    """
-    return sqr(sqrt(x)) >> compute(root_undone)
 
 
 @rule(phase="canonicalize", tags=["mends_gradients"])

@@ -8,7 +8,9 @@ functions).
 
 import math
 
-from rewrite_engine.facts import finite
+import numpy as np
+
+from rewrite_engine.facts import finite, nonneg, same_dtype
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.forms import ONE, combined, linear, times, written
 from rewrite_engine.rules.removable import MENDS
@@ -69,17 +71,17 @@ def hypot_from_square(x: Float, c: FloatConstant):
     hypot(x, 2.0)
     """
     right = compute(lambda x, c: hypot(x, constant(math.sqrt(c.number), dtype=c.type.dtype)))
-    return sqrt(sqr(x) + c) >> right, given(is_positive_number)
+    return sqrt(sqr(x) + c) >> right, given(is_positive_number, same_dtype(x, c))
 
 
 @rule(phase="stabilize", claim=approx(8))
-def square_of_hypot(x: Float, y: Float):
+def square_of_hypot(x: Float, c: FloatConstant):
     """The square of a root is the sum.
 
-    >>> rewritten(sqr(hypot(vector("x"), vector("y"))))
-    sqr(x) + sqr(y)
+    >>> rewritten(sqr(hypot(vector("x"), 2.0)))
+    sqr(x) + 4.0
     """
-    return sqr(hypot(x, y)) >> sqr(x) + sqr(y)
+    return sqr(hypot(x, c)) >> sqr(x) + sqr(c), given(finite(c), same_dtype(x, c))
 
 
 # --- differences of one function ----------------------------------------------------------------
@@ -165,7 +167,7 @@ def difference_of_functions(fgraph, node):
 
     >>> x, y = vectors("x y")
     >>> rewritten(sqrt(x + 1) - sqrt(x), log(x + 1) - log(x), sin(x + y) - sin(x))
-    [reciprocal(sqrt(1.0 + x) + sqrt(x)), softplus(-log(x)), 2.0 * cos(x + 0.5 * y) * sin(0.5 * y)]
+    [1.0 / (sqrt(x + 1.0) + sqrt(x)), softplus(-log(x)), 2.0 * cos(0.5 * y + x) * sin(0.5 * y)]
     """
     (v, w), (out,) = node.inputs, node.outputs
     inner = [u.owner.inputs[0].type.dtype for u in (v, w)]
@@ -198,7 +200,9 @@ def fraction(v):
 def cross(a, b, v, w):
     """Return the numerator of a / v - b / w, if it is a number; None for others."""
     below = [{ONE: 1.0} if u is None else linear(u) for u in (v, w)]
-    if not all(list(top) == [ONE] or list(other) == [ONE] for top, other in zip((a, b), below[::-1])):
+    if not all(
+        list(top) == [ONE] or list(other) == [ONE] for top, other in zip((a, b), below[::-1])
+    ):
         return None
     left = times(below[1], a[ONE]) if list(a) == [ONE] else times(a, below[1][ONE])
     right = times(below[0], b[ONE]) if list(b) == [ONE] else times(b, below[0][ONE])
@@ -206,29 +210,27 @@ def cross(a, b, v, w):
     return number[ONE] if list(number) == [ONE] else None
 
 
-@node_rewriter(
-    [sub], phase="stabilize", claim=approx(16), depth=4, when=has_quotient, tags=[MENDS]
-)
+@node_rewriter([sub], phase="stabilize", claim=approx(16), depth=4, when=has_quotient, tags=[MENDS])
 def difference_of_quotients(fgraph, node):
     """Quotients of nearly equal terms lose their digits in a difference; if their common numerator
     is a number, none are lost. Not data: the terms are compared as sums.
 
     >>> x = vector("x")
-    >>> rewritten(1 / x - 1 / (x + 1), 1 - x / (1 + x))
-    [1.0 / x / (1.0 + x), reciprocal(1.0 + x)]
+    >>> rewritten(1 / x - 1 / (x + 1), 1 - x / (x + 1))
+    [1.0 / (x + 1.0) / x, 1.0 / (x + 1.0)]
     """
     (p, q), (out,) = node.inputs, node.outputs
-    if out.type.kind != "f" or {p.type.dtype, q.type.dtype} != {out.type.dtype}:
+    parts = [u for t in (p, q) for u in (t, *(t.owner.inputs if t.head is not CONSTANT else ()))]
+    if out.type.kind != "f" or any(u.type.dtype != out.type.dtype for u in parts):
         return None
     (a, v), (b, w) = fraction(p), fraction(q)
-    if any(u is not None and u.type.dtype != out.type.dtype for u in (v, w)):
-        return None
     number = cross(a, b, v, w)
     if not number:
         return None
     found = constant(number, dtype=out.type.dtype)
-    for u in (v, w):
-        found = found if u is None else found / u
+    below = [u for u in (v, w) if u is not None]
+    for u in sorted(below, key=lambda u: ONE not in linear(u)):  # x may be subnormal, x + 1 not
+        found = found / u
     return found if out.type.yields_to(found.type) else None
 
 
@@ -300,6 +302,11 @@ NUMBERS = table(
 )  # fmt: skip
 
 
+def in_range(x, c, d):
+    """Return whether two numbers, and their sum, are finite, in the dtype of x."""
+    return x.type.dtype == c.type.dtype == d.type.dtype and bool(finite(c) and finite(d))
+
+
 @rule(phase="stabilize", claim=approx(4), tags=[MENDS])
 def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
     """Two numbers beside an exponential are one number, so that exp(x) - 1 is recognised.
@@ -307,7 +314,7 @@ def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
     >>> rewritten(1 + (exp(vector("x")) - 2))
     expm1(x)
     """
-    return c + (exp(x) - d) >> exp(x) - (d - c), given(finite(c), finite(d))
+    return c + (exp(x) - d) >> exp(x) - (d - c), given(in_range)
 
 
 POLYNOMIALS = table(
@@ -315,30 +322,36 @@ POLYNOMIALS = table(
     (
         "sum_with_own_product", lambda x: x + x * (x - 1) >> sqr(x), approx(4),
         "For a small x both terms cancel.",
-        """vector("x") + vector("x") * (vector("x") - 1) -> sqr(x)""",
+        """(x := vector("x")) + x * (x - 1) -> sqr(x)""",
     ),
     (
         "own_product_minus_number", lambda x: x * (1 + x) - x >> sqr(x), approx(4),
         "For a small x both terms cancel.",
-        """vector("x") * (vector("x") + 1) - vector("x") -> sqr(x)""",
+        """(x := vector("x")) * (x + 1) - x -> sqr(x)""",
     ),
     (
         "number_minus_own_product", lambda x: x - x * (1 - x) >> sqr(x), approx(4),
         "For a small x both terms cancel.",
-        """vector("x") - vector("x") * (1 - vector("x")) -> sqr(x)""",
+        """(x := vector("x")) - x * (1 - x) -> sqr(x)""",
     ),
     phase="stabilize", tags=[MENDS], x=Float,
 )  # fmt: skip
+
+
+def may_be_doubled(c):
+    """Return whether twice a constant is finite."""
+    return bool(finite(c) and np.isfinite(2 * np.asarray(c.data)).all())
 
 
 @rule(phase="stabilize", claim=approx(1 << 10), tags=[MENDS])
 def multiple_of_cosh_minus_itself(x: Float, c: FloatConstant):
     """The hyperbolic cosine of a small number is nearly 1.
 
-    >>> rewritten(exp(vector("x")) - 2 + exp(-vector("x")))
-    4.0 * sqr(sinh(0.5 * x))
+    >>> x = vector("x")
+    >>> rewritten(exp(x) - 2 + exp(-x), 3 * cosh(x) - 3)
+    [exp(x) - 2.0 + exp(-x), 6.0 * sqr(sinh(0.5 * x))]
     """
-    return c * cosh(x) - c >> 2 * c * sqr(sinh(0.5 * x))
+    return c * cosh(x) - c >> 2 * c * sqr(sinh(0.5 * x)), given(may_be_doubled, same_dtype(x, c))
 
 
 @rule(phase="stabilize", claim=approx(4))
@@ -354,40 +367,48 @@ def difference_of_squares(x: Float, y: Float):
 
 # --- inverse hyperbolic functions ---------------------------------------------------------------
 
+
 INVERSES = table(
     "inverse_hyperbolic",
     (
         "sum_with_hypot", lambda x: x + hypot(x, 1) >> exp(arcsinh(x)), approx(1 << 10),
         "For x below 0 both terms cancel.",
-        """log(vector("x") + sqrt(vector("x") ** 2 + 1)) -> arcsinh(x)""",
+        """log((x := vector("x")) + sqrt(x ** 2 + 1)) -> arcsinh(x)""",
     ),
     (
         "hypot_minus_number", lambda x: hypot(x, 1) - x >> exp(-arcsinh(x)), approx(1 << 10),
         "For x above 0 both terms cancel.",
-        """log(sqrt(vector("x") ** 2 + 1) - vector("x")) -> -arcsinh(x)""",
+        """log(sqrt((x := vector("x")) ** 2 + 1) - x) -> -arcsinh(x)""",
     ),
     (
         "number_minus_hypot", lambda x: x - hypot(x, 1) >> -exp(-arcsinh(x)), approx(1 << 10),
         "For x above 0 both terms cancel.",
-        """vector("x") - sqrt(vector("x") ** 2 + 1) -> -exp(-arcsinh(x))""",
-    ),
-    (
-        "arccosh_from_log", lambda x: log(x + sqrt(sqr(x) - 1)) >> arccosh(x), refines,
-        "The square overflows, and the root loses the digits of a number near 1.",
-        """log(vector("x") + sqrt(vector("x") ** 2 - 1)) -> arccosh(x)""",
+        """(x := vector("x")) - sqrt(x ** 2 + 1) -> -exp(-arcsinh(x))""",
     ),
     (
         "arctanh_from_log", lambda x: log((1 + x) / (1 - x)) >> 2 * arctanh(x), refines,
         "The quotient is nearly 1 for a small x.",
-        """0.5 * log((1 + vector("x")) / (1 - vector("x"))) -> arctanh(x)""",
+        """0.5 * log((1 + (x := vector("x"))) / (1 - x)) -> arctanh(x)""",
     ),
     (
         "arctanh_from_difference", lambda x: log1p(x) - log1p(-x) >> 2 * arctanh(x), refines,
         "One function takes the place of two.",
-        """log1p(vector("x")) - log1p(-vector("x")) -> 2.0 * arctanh(x)""",
+        """log1p((x := vector("x"))) - log1p(-x) -> 2.0 * arctanh(x)""",
     ),
     phase="stabilize", tags=[MENDS], x=Float,
 )  # fmt: skip
+
+
+@rule(phase="stabilize", tags=[MENDS])
+def arccosh_from_log(x: Float):
+    """The square overflows, and the root loses the digits of a number near 1. (Below -1 the
+    logarithm as written is that of a rounding error.)
+
+    >>> x = 1 + exp(vector("x"))
+    >>> rewritten(log(x + sqrt(x ** 2 - 1)))
+    arccosh(1.0 + exp(x))
+    """
+    return log(x + sqrt(sqr(x) - 1)) >> arccosh(x), given(nonneg(x))
 
 
 # --- better values, but worse slopes --------------------------------------------------------------
@@ -404,7 +425,7 @@ SHARES = table(
         "reciprocal_minus_one",
         lambda x: 1 / (1 + x) - 1 >> switch(isinf(x), -1.0, -x / (1 + x)), approx(4),
         "The reciprocal of 1 + x is nearly 1 for a small x.",
-        """1 / (1 + vector("x")) - 1 -> switch(isinf(x), -1.0, -x / (1.0 + x))""",
+        """1 / (1 + vector("x")) - 1 -> switch(isinf(x), -1.0, -(x / (1.0 + x)))""",
     ),
     phase="stabilize", tags=["values_only"], x=Float,
 )  # fmt: skip

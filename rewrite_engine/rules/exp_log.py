@@ -231,7 +231,7 @@ BASES = table(
     (
         "log10_of_exp", lambda x: log10(exp(x)) >> PER_LN10 * x, approx(4),
         "The exponential overflows and underflows; its logarithm is a multiple of the number.",
-        """log10(exp(vector("x"))) -> 0.4342944819032518 * x""",
+        """log10(exp(vector("x"))) -> 0.43429448190325176 * x""",
     ),
     (
         "log2_of_one_plus", lambda x: log2(1 + x) >> PER_LN2 * log1p(x), approx(4),
@@ -241,7 +241,7 @@ BASES = table(
     (
         "log10_of_one_plus", lambda x: log10(1 + x) >> PER_LN10 * log1p(x), approx(4),
         "log10(1 + x) loses every digit of a tiny x; log1p keeps them.",
-        """log10(1 + vector("x")) -> 0.4342944819032518 * log1p(x)""",
+        """log10(1 + vector("x")) -> 0.43429448190325176 * log1p(x)""",
     ),
     (
         "log2_of_one_minus", lambda x: log2(1 - x) >> PER_LN2 * log1p(-x), approx(4),
@@ -251,7 +251,7 @@ BASES = table(
     (
         "log10_of_one_minus", lambda x: log10(1 - x) >> PER_LN10 * log1p(-x), approx(4),
         "log10(1 - x) loses every digit of a tiny x; log1p keeps them.",
-        """log10(1 - vector("x")) -> 0.4342944819032518 * log1p(-x)""",
+        """log10(1 - vector("x")) -> 0.43429448190325176 * log1p(-x)""",
     ),
     phase="stabilize", tags=["mends_gradients"], x=Float,
 )  # fmt: skip

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rewrite_engine.facts import finite, nonneg
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.forms import ONE, combined, linear, product_of, written
 from rewrite_engine.rules.powers.power import Power
@@ -20,17 +21,22 @@ from rewrite_engine.tensor import (
     add,
     beta,
     betaln,
+    constant,
     gamma,
     gammaln,
+    isinf,
     log,
+    lt,
     mul,
     neg,
     poch,
     sub,
+    switch,
     true_div,
 )
 
 MAX_STEPS = 8  # by which arguments may differ
+FAR_BELOW_0 = -190.0  # gamma is 0 from there to `MAX_STEPS` above it
 
 
 class Part(NamedTuple):
@@ -89,11 +95,16 @@ def of_pair(a, b, dtype):
     n = number_between(linear(a), linear(b))
     if not n or math.fabs(n) > MAX_STEPS:
         return None
+    if linear(b if n > 0 else a).get(ONE, 0.0) < 0:
+        return None  # a difference may be rounded to a pole
     if n != int(n):
         term = poch(b, n)
         return [Part(term, 1, lambda: log(abs(term)))]
     first = linear(b if n > 0 else a)
-    steps = [written(combined(first, {ONE: float(i)} if i else {}), dtype) for i in range(int(math.fabs(n)))]
+    steps = [
+        written(combined(first, {ONE: float(i)} if i else {}), dtype)
+        for i in range(int(math.fabs(n)))
+    ]
     return [Part(t, 1 if n > 0 else -1, lambda t=t: log(abs(t))) for t in steps]
 
 
@@ -113,9 +124,19 @@ def arguments_of(counts, dtype):
         return None
     if any(v.type.dtype != dtype for v in counts):
         return None
-    return [
-        [v for v, q in counts.items() if q * s > 0 for _ in range(int(q * s))] for s in (1, -1)
-    ]
+    return [[v for v, q in counts.items() if q * s > 0 for _ in range(int(q * s))] for s in (1, -1)]
+
+
+def of_finite(arguments, new):
+    """Return a term, and NaN where an argument is infinite, as for a quotient of infinities, or so
+    far below 0 that gamma is 0.
+    """
+    for v in arguments:
+        if not finite(v):
+            new = switch(isinf(v), v - v, new)
+        if not nonneg(v):
+            new = switch(lt(v, FAR_BELOW_0), constant(math.nan, dtype=v.type.dtype), new)
+    return new
 
 
 def may_have_gamma(op, seen, distinct):
@@ -132,14 +153,17 @@ def quotient_of_gammas(fgraph, node):
     compared as sums.
 
     >>> x, y = vectors("x y")
-    >>> rewritten(gamma(x + 1) / gamma(x), gamma(x) * gamma(y) / gamma(x + y))
-    [x, beta(y, x)]
+    >>> a, b = 1 + sigmoid(x), 1 + sigmoid(y)
+    >>> rewritten(gamma(a + 1) / gamma(a), gamma(a) * gamma(b) / gamma(a + b))
+    [1.0 + sigmoid(x), beta(1.0 + sigmoid(y), 1.0 + sigmoid(x))]
     """
     out = node.outputs[0]
+    if out.type.kind != "f":
+        return None
     number, powers = product_of(out)
     counts = {v.owner.inputs[0]: q for v, q in powers.items() if v.head is gamma}
     sides = arguments_of(counts, out.type.dtype)
-    if out.type.kind != "f" or sides is None:
+    if sides is None:
         return None
     parts, *rest = replaced(*sides, out.type.dtype)
     if not parts:
@@ -149,7 +173,10 @@ def quotient_of_gammas(fgraph, node):
     found += [(gamma(v), s) for s, side in zip((1, -1), rest) for v in side]
     for v, q in found:
         others[v] = others.get(v, 0) + q
-    new = Spelling(Power(number, others={v: q for v, q in others.items() if q})).term(out.type.dtype)
+    new = Spelling(Power(number, others={v: q for v, q in others.items() if q})).term(
+        out.type.dtype
+    )
+    new = of_finite(sides[1], new)
     return new if out.type.yields_to(new.type) else None
 
 
@@ -167,10 +194,13 @@ def sum_of_gammalns(fgraph, node):
     arguments are compared as sums.
 
     >>> x, y = vectors("x y")
-    >>> rewritten(gammaln(x) + gammaln(y) - gammaln(x + y), gammaln(exp(x) + 1) - gammaln(exp(x)))
-    [betaln(y, x), x]
+    >>> a, b = 1 + sigmoid(x), 1 + sigmoid(y)
+    >>> rewritten(gammaln(a) + gammaln(b) - gammaln(a + b), gammaln(a + 1) - gammaln(a))
+    [betaln(1.0 + sigmoid(y), 1.0 + sigmoid(x)), log(1.0 + sigmoid(x))]
     """
     out = node.outputs[0]
+    if out.type.kind != "f":
+        return None
     counts, others = {}, []
     for s, t in summands(out):
         if t.head is gammaln:
@@ -179,20 +209,23 @@ def sum_of_gammalns(fgraph, node):
         else:
             others.append((s, t))
     sides = arguments_of(counts, out.type.dtype)
-    if out.type.kind != "f" or sides is None:
+    if sides is None:
         return None
     parts, *rest = replaced(*sides, out.type.dtype)
     if not parts:
         return None
     terms = [(part.power, part.log()) for part in parts]
     terms += [(s, gammaln(v)) for s, side in zip((1, -1), rest) for v in side]
-    return sum_of([*others, *terms], out)
+    new = sum_of([*others, *terms])
+    for v in sides[1]:
+        new = new if finite(v) else switch(isinf(v), v - v, new)
+    return new if out.type.yields_to(new.type) else None
 
 
-def sum_of(terms, out):
-    """Return a sum of terms with signs, if it has the type of another term."""
+def sum_of(terms):
+    """Return a sum of terms with signs."""
     above, below = [[t for s, t in terms if s == sign] for sign in (1, -1)]
     new = add(*above) if len(above) > 1 else above[0] if above else None
     for t in below:
         new = neg(t) if new is None else new - t
-    return new if out.type.yields_to(new.type) else None
+    return new

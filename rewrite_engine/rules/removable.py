@@ -15,6 +15,7 @@ from rewrite_engine.tensor import (
     arcsinh,
     arctan,
     arctanh,
+    constant,
     expm1,
     log1p,
     mul,
@@ -63,6 +64,8 @@ FAMILY = {
     exp_rest: Quotients(family("exp_rest_by_x2"), degree=2),
     sin_rest: Quotients(family("sin_rest_by_x3"), degree=3),
 }
+#: functions of infinity that are finite
+BOUNDED = frozenset({tanh, arctan})
 MAY_CONTAIN = frozenset({*FAMILY, mul, sqr, neg})
 
 
@@ -83,6 +86,11 @@ def has_function(node):
     return False
 
 
+def is_own(f):
+    """Return whether the argument of a function has its dtype."""
+    return f.owner.inputs[0].type.dtype == f.type.dtype
+
+
 def times_in(powers, form, sign):
     """Return how many times a monomial is in a product, or in its denominator."""
     counts = [sign * powers.get(key, 0) / p for key, p in form.items()]
@@ -98,8 +106,10 @@ def joined(number, powers, f, own, floats):
     up = q > 0 and min(int(q), times_in(powers, {k: p * d for k, p in form.items()}, -1))
     down = q < 0 and d == 1 and min(int(-q), times_in(powers, form, 1))
     n = up or down
-    if not n or not form or f.type.dtype not in floats:
-        return None
+    if not n or not form or any(v.type.dtype not in floats for v in (f, *form)):
+        return None  # (an integer has no limit)
+    if f.head in BOUNDED and not -1 <= c <= 1:
+        return None  # a multiple may be infinite, of which nothing is seen in the function
     sign = 1 if up else -1
     made = own.above if up or own.below is None else own.below
     changes = {f: -n * sign, made(f.owner.inputs[0]): n if made is own.below else n * sign}
@@ -111,29 +121,33 @@ def joined(number, powers, f, own, floats):
 @node_rewriter(
     [true_div],
     phase="stabilize",
-    claim=approx(ulps=32),
+    claim=approx(ulps=1 << 10),
     depth=4,
     when=may_vanish_together,
     tags=[MENDS],
+    keeps=None,
 )
 def quotient_at_zero(fgraph, node):
     """The quotient of two terms that vanish together is 0 / 0, and its slopes lose all digits near
-    it. Not data: the factors may be anywhere in numerators and denominators.
+    it. Not data: the factors may be anywhere in numerators and denominators. (`keeps=None`: factors
+    that cancel are still in the argument of the function.)
 
     >>> x, y = vectors("x y")
-    >>> rewritten(sin(x) / x, y * tanh(2 * x) / x, x / expm1(x))
-    [sin_by_x(x), 2.0 * y * tanh_by_x(2.0 * x), x_by_expm1(x)]
+    >>> rewritten(sin(x) / x, y * sin(2 * x) / x, x / expm1(x))
+    [sin_by_x(x), y * sin_by_x(2.0 * x) * 2.0, x_by_expm1(x)]
     """
     out = node.outputs[0]
     if out.type.kind != "f" or not has_function(node):
         return None
     found, floats = product_of(out), ("float64", "float32")
-    for f in [v for v in found[1] if v.head in FAMILY]:
+    for f in [v for v in found[1] if v.head in FAMILY and is_own(v)]:
         if f in found[1]:
             found = joined(*found, f, FAMILY[f.head], floats) or found
     if found is product_of(out):
         return None
-    new = Spelling(Power(found[0], others=found[1])).term(out.type.dtype)
+    new = Spelling(Power(others=found[1])).term(out.type.dtype)
+    if found[0] != 1:  # last, as a multiple of a factor may be infinite
+        new = new * constant(found[0], dtype=out.type.dtype)
     return new if out.type.yields_to(new.type) else None
 
 
@@ -142,42 +156,42 @@ RESTS = table(
     (
         "exp_rest_from_expm1", lambda x: expm1(x) - x >> exp_rest(x), refines,
         "Both terms are x near 0, where nothing would be left.",
-        """expm1(vector("x")) - vector("x") -> exp_rest(x)""",
+        """expm1(x := vector("x")) - x -> exp_rest(x)""",
     ),
     (
         "exp_rest_turned", lambda x: x - expm1(x) >> -exp_rest(x), refines,
         "Both terms are x near 0, where nothing would be left.",
-        """vector("x") - expm1(vector("x")) -> -exp_rest(x)""",
+        """(x := vector("x")) - expm1(x) -> -exp_rest(x)""",
     ),
     (
         "sin_rest_from_sin", lambda x: x - sin(x) >> sin_rest(x), refines,
         "Both terms are x near 0, where nothing would be left.",
-        """vector("x") - sin(vector("x")) -> sin_rest(x)""",
+        """(x := vector("x")) - sin(x) -> sin_rest(x)""",
     ),
     (
         "sin_rest_turned", lambda x: sin(x) - x >> -sin_rest(x), refines,
         "Both terms are x near 0, where nothing would be left.",
-        """sin(vector("x")) - vector("x") -> -sin_rest(x)""",
+        """sin(x := vector("x")) - x -> -sin_rest(x)""",
     ),
     (
         "log1p_rest_from_log1p", lambda x: x - log1p(x) >> log1p_rest(x), refines,
         "Both terms are x near 0, where nothing would be left.",
-        """vector("x") - log1p(vector("x")) -> log1p_rest(x)""",
+        """(x := vector("x")) - log1p(x) -> log1p_rest(x)""",
     ),
     (
         "log1p_rest_turned", lambda x: log1p(x) - x >> -log1p_rest(x), refines,
         "Both terms are x near 0, where nothing would be left.",
-        """log1p(vector("x")) - vector("x") -> -log1p_rest(x)""",
+        """log1p(x := vector("x")) - x -> -log1p_rest(x)""",
     ),
     (
         "tan_rest_from_tan", lambda x: tan(x) - sin(x) >> tan_rest(x), refines,
         "Both terms are x near 0, where nothing would be left.",
-        """tan(vector("x")) - sin(vector("x")) -> tan_rest(x)""",
+        """tan(x := vector("x")) - sin(x) -> tan_rest(x)""",
     ),
     (
         "langevin_from_tanh", lambda x: 1 / tanh(x) - 1 / x >> langevin(x),
         refines, "Both terms are infinite at 0, and their difference is 0.",
-        """1 / tanh(vector("x")) - 1 / vector("x") -> langevin(x)""",
+        """1 / tanh(x := vector("x")) - 1 / x -> langevin(x)""",
     ),
     phase="stabilize", tags=[MENDS], x=Float,
 )  # fmt: skip

@@ -471,9 +471,7 @@ def _wrong(form: Form, points: Any, found: Any, dtype: str) -> Iterator[str]:
         xs = [abs(mpf(float(v))) for v in point]
         slack = 4 * eps * sum(x * abs(s) for x, s in zip(xs, true.slopes, strict=True))
         rows = [("", true.value, slack, found[0][i])]
-        for name, s, b, got in zip(
-            form.variables, true.slopes, true.bends, found[1:], strict=True
-        ):
+        for name, s, b, got in zip(form.variables, true.slopes, true.bends, found[1:], strict=True):
             rows.append((f"d{name} ", s, 8 * eps * (b + abs(s)), got[i]))
         for what, wanted, near, got in rows:
             if not is_right(float(got), wanted, near, dtype):

@@ -357,7 +357,11 @@ def log_of_gammas(v):
     """
     arguments = KNOWN[v.head].arguments(*v.owner.inputs)
     certain = all(map(is_above_zero, arguments))
-    sign = None if certain else partial(product_of_signs, 1.0, [partial(gammasgn, x) for x in arguments])
+    sign = (
+        None
+        if certain
+        else partial(product_of_signs, 1.0, [partial(gammasgn, x) for x in arguments])
+    )
     make = partial(KNOWN[v.head].logarithm, *v.owner.inputs)
     return Log(make, True, True, certain=certain, sign=sign)
 

@@ -16,7 +16,19 @@ from math import inf, log
 from typing import NamedTuple
 
 from rewrite_engine.rules.powers.forms import ONE, added, combined, squared, times
-from rewrite_engine.tensor import cosh, erf, erfc, erfcx, exp, exp2, expm1, sech2, sigmoid, sinh, tanh
+from rewrite_engine.tensor import (
+    cosh,
+    erf,
+    erfc,
+    erfcx,
+    exp,
+    exp2,
+    expm1,
+    sech2,
+    sigmoid,
+    sinh,
+    tanh,
+)
 
 
 class InOrder(frozenset):
