@@ -105,7 +105,7 @@ def logarithm(x: Any) -> Any:
 
 def gamma(x: Any) -> Any:
     if abs(x) > 1e6:
-        raise NotKnown
+        return NAN  # too large
     return mp.gamma(x) if x else INF
 
 

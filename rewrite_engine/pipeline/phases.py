@@ -181,6 +181,9 @@ BEFORE_GRADIENTS = "before_gradients"
 MENDS_GRADIENTS = "mends_gradients"
 #: tag of rules whose right sides have better values and worse slopes than their left sides
 VALUES_ONLY = "values_only"
+#: tag of rules that are used before a term is differentiated without the assumption that they claim:
+#: the slopes where it does not hold are of no use
+SLOPES_ONLY = "slopes_only"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
@@ -456,19 +459,24 @@ def rewrite_graph(
 @cache
 def stabiliser() -> GraphRewriter:
     """Return the driver for terms that will be differentiated: `gradient/stable.py`."""
-    rules = (all_rules() + _registered).query(Query())
     also = {BEFORE_GRADIENTS, MENDS_GRADIENTS}
-    asked = [r for r in rules if r.phase == "stabilize" or not also.isdisjoint(r.tags)]
-    return EquilibriumOptimizer(
-        RuleSet([r for r in asked if VALUES_ONLY not in r.tags]), "stable_form"
-    )
+    rules = [r for r in before_gradients() if r.phase == "stabilize" or not also.isdisjoint(r.tags)]
+    return EquilibriumOptimizer(RuleSet(rules), "stable_form")
+
+
+def before_gradients() -> list[Rule]:
+    """Return the rules that may be used before a term is differentiated."""
+    rules = all_rules() + _registered
+    granted = rules.query(Query().including("fastmath"))
+    trusted = [r for r in granted if SLOPES_ONLY in r.tags]
+    return [r for r in (*rules.query(Query()), *trusted) if VALUES_ONLY not in r.tags]
 
 
 @cache_until_packs
 def mending() -> Callable[[Apply], tuple[Rule, ...]]:
     """Return a function of a node: the rules that may mend its slopes."""
-    rules = (all_rules() + _registered).query(Query())
-    return dispatch_of(tuple([r for r in rules if MENDS_GRADIENTS in r.tags])).candidates
+    rules = [r for r in before_gradients() if MENDS_GRADIENTS in r.tags]
+    return dispatch_of(tuple(rules)).candidates
 
 
 def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()) -> None:

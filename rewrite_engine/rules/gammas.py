@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rewrite_engine.facts import finite, nonneg
+from rewrite_engine.gradient import zero_grad
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.forms import ONE, combined, linear, product_of, written
 from rewrite_engine.rules.powers.power import Power
@@ -19,24 +20,27 @@ from rewrite_engine.rules.removable import MENDS
 from rewrite_engine.tensor import (
     abs,
     add,
+    and_,
     beta,
     betaln,
     constant,
+    eq,
     gamma,
     gammaln,
-    isinf,
+    ge,
     log,
     lt,
     mul,
     neg,
     poch,
+    reciprocal,
     sub,
     switch,
     true_div,
 )
 
 MAX_STEPS = 8  # by which arguments may differ
-FAR_BELOW_0 = -190.0  # gamma is 0 from there to `MAX_STEPS` above it
+ALL_POLES_BELOW = -(2.0**53)  # numbers without a fraction
 
 
 class Part(NamedTuple):
@@ -127,16 +131,48 @@ def arguments_of(counts, dtype):
     return [[v for v, q in counts.items() if q * s > 0 for _ in range(int(q * s))] for s in (1, -1)]
 
 
-def of_finite(arguments, new):
-    """Return a term, and NaN where an argument is infinite, as for a quotient of infinities, or so
-    far below 0 that gamma is 0.
+def is_inside(arguments):
+    """Return a term for whether arguments are finite and not below 0; None if all are known to be. Of
+    arguments that differ by numbers, the smallest decides.
     """
-    for v in arguments:
-        if not finite(v):
-            new = switch(isinf(v), v - v, new)
-        if not nonneg(v):
-            new = switch(lt(v, FAR_BELOW_0), constant(math.nan, dtype=v.type.dtype), new)
-    return new
+    tests, seen = [], []
+    for v in sorted(arguments, key=lambda v: linear(v).get(ONE, 0.0)):
+        form = linear(v)
+        if any(not rest or list(rest) == [ONE] for rest in [combined(form, u, -1.0) for u in seen]):
+            continue
+        seen.append(form)
+        tests += [] if nonneg(v) else [ge(v, 0.0)]
+        tests += [] if finite(v) else [lt(v, math.inf)]
+    return None if not tests else and_(*tests) if len(tests) > 1 else tests[0]
+
+
+def joined_quotient(node):
+    """Return a quotient without gamma functions that can be joined; the same with all of them, for
+    arguments of any sign; and the arguments. None if there are none.
+    """
+    out = node.outputs[0]
+    if out.type.kind != "f":
+        return None
+    number, powers = product_of(out)
+    counts = {v.owner.inputs[0]: q for v, q in powers.items() if v.head is gamma}
+    sides = arguments_of(counts, out.type.dtype)
+    parts, *rest = ([],) if sides is None else replaced(*sides, out.type.dtype)
+    if not parts:
+        return None
+    others = {v: q for v, q in powers.items() if v.head is not gamma}
+    found = [(part.term, part.power) for part in parts]
+    found += [(gamma(v), s) for s, side in zip((1, -1), rest, strict=True) for v in side]
+    new = dict(others)
+    for v, q in found:
+        new[v] = new.get(v, 0) + q
+    new = {v: q for v, q in new.items() if q}
+    above = [gamma(v) for v in sides[0]]
+    below = [reciprocal(gamma(v)) for v in sides[1]]
+    factors = [*above, *below]
+    if others or number != 1:
+        factors.append(Spelling(Power(number, others=others)).term(out.type.dtype))
+    made = Spelling(Power(number, others=new)).term(out.type.dtype)
+    return made, mul(*factors), [v for side in sides for v in side]
 
 
 def may_have_gamma(op, seen, distinct):
@@ -150,33 +186,24 @@ def may_have_gamma(op, seen, distinct):
 )
 def quotient_of_gammas(fgraph, node):
     """Gamma functions overflow when their quotient does not. Not data: their arguments are
-    compared as sums.
+    compared as sums. (At poles, and of infinities, the value is that of the quotient as written.)
 
-    >>> x, y = vectors("x y")
-    >>> a, b = 1 + sigmoid(x), 1 + sigmoid(y)
-    >>> rewritten(gamma(a + 1) / gamma(a), gamma(a) * gamma(b) / gamma(a + b))
-    [1.0 + sigmoid(x), beta(1.0 + sigmoid(y), 1.0 + sigmoid(x))]
+    >>> x = vector("x")
+    >>> rewritten(gamma(x + 1) / gamma(x))
+    x * switch((x >= 0.0) & (x < inf), 1.0, gamma(x + 1.0) * reciprocal(gamma(x)) / x)
     """
-    out = node.outputs[0]
-    if out.type.kind != "f":
+    found = joined_quotient(node)
+    if found is None:
         return None
-    number, powers = product_of(out)
-    counts = {v.owner.inputs[0]: q for v, q in powers.items() if v.head is gamma}
-    sides = arguments_of(counts, out.type.dtype)
-    if sides is None:
-        return None
-    parts, *rest = replaced(*sides, out.type.dtype)
-    if not parts:
-        return None
-    others = {v: q for v, q in powers.items() if v.head is not gamma}
-    found = [(part.term, part.power) for part in parts]
-    found += [(gamma(v), s) for s, side in zip((1, -1), rest) for v in side]
-    for v, q in found:
-        others[v] = others.get(v, 0) + q
-    new = Spelling(Power(number, others={v: q for v, q in others.items() if q})).term(
-        out.type.dtype
-    )
-    new = of_finite(sides[1], new)
+    new, as_written, arguments = found
+    inside = is_inside(arguments)
+    if inside is not None:
+        new = new * switch(inside, 1.0, zero_grad(as_written / new))
+    return typed(new, node.outputs[0])
+
+
+def typed(new, out):
+    """Return a term, if it has the type of another one."""
     return new if out.type.yields_to(new.type) else None
 
 
@@ -194,9 +221,8 @@ def sum_of_gammalns(fgraph, node):
     arguments are compared as sums.
 
     >>> x, y = vectors("x y")
-    >>> a, b = 1 + sigmoid(x), 1 + sigmoid(y)
-    >>> rewritten(gammaln(a) + gammaln(b) - gammaln(a + b), gammaln(a + 1) - gammaln(a))
-    [betaln(1.0 + sigmoid(y), 1.0 + sigmoid(x)), log(1.0 + sigmoid(x))]
+    >>> rewritten(gammaln(x + 1) - gammaln(x))
+    switch(x < -9007199254740992.0, nan, switch(x == inf, nan, log(abs(x))))
     """
     out = node.outputs[0]
     if out.type.kind != "f":
@@ -218,7 +244,10 @@ def sum_of_gammalns(fgraph, node):
     terms += [(s, gammaln(v)) for s, side in zip((1, -1), rest) for v in side]
     new = sum_of([*others, *terms])
     for v in sides[1]:
-        new = new if finite(v) else switch(isinf(v), v - v, new)
+        tests = [] if finite(v) else [eq(v, math.inf)]
+        tests += [] if nonneg(v) else [lt(v, ALL_POLES_BELOW)]
+        for test in tests:  # where a difference of infinities is NaN
+            new = switch(test, constant(math.nan, dtype=out.type.dtype), new)
     return new if out.type.yields_to(new.type) else None
 
 
