@@ -32,6 +32,7 @@ from rewrite_engine.tensor import (
     lt,
     mul,
     neg,
+    or_,
     poch,
     reciprocal,
     sub,
@@ -190,7 +191,7 @@ def quotient_of_gammas(fgraph, node):
 
     >>> x = vector("x")
     >>> rewritten(gamma(x + 1) / gamma(x))
-    x * switch((x >= 0.0) & (x < inf), 1.0, gamma(x + 1.0) * reciprocal(gamma(x)) / x)
+    x * switch((x >= 0.0) & (x < inf) | (x == 0.0), 1.0, gamma(x + 1.0) * reciprocal(gamma(x)) / x)
     """
     found = joined_quotient(node)
     if found is None:
@@ -198,6 +199,7 @@ def quotient_of_gammas(fgraph, node):
     new, as_written, arguments = found
     inside = is_inside(arguments)
     if inside is not None:
+        inside = or_(inside, eq(new, 0.0))
         new = new * switch(inside, 1.0, zero_grad(as_written / new))
     return typed(new, node.outputs[0])
 
