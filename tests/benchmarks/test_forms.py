@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import __main__ as main
 from benchmarks import forms
 from benchmarks.forms import run, slopes
 from benchmarks.forms.exact import exact, namespace, with_digits
@@ -109,6 +110,11 @@ def test_an_error_is_an_error() -> None:
     assert slopes.error([0.0], np.array([exact(1e-200)])) == 1
     assert slopes.error([np.inf], np.array([exact(1e200) ** 2])) == 0
     assert slopes.error([1.0], np.array([exact(1e200) ** 2])) == np.inf
+
+
+def test_a_program_may_have_arguments() -> None:
+    assert main.command(["forms", "arrays"]) is forms.command
+    assert main.command(["forms"]) is main.command(["growth", "scan"]) is None
 
 
 def line(name: str, right: bool, seconds: float, rows: int = 300) -> dict[str, Any]:
