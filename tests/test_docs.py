@@ -31,7 +31,7 @@ NEEDS = {"native.md": "llvmlite", "pymc_model.md": "pymc"}
 #: wrong rules that a page shows on purpose, and calls wrong
 WRONG_ON_PURPOSE = {
     "not_less", "of_erf", "sine_is_linear", "sine_of_sum", "first_of_two", "always_in_place",
-    "breaks", "countless",
+    "breaks", "countless", "by_normal_equations",
 }  # fmt: skip
 HOMES = (
     "https://github.com/rewrite-engine/rewrite-engine/blob/main/",

@@ -15,7 +15,7 @@ import numpy as np
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.distribution import has_state, judge_draws
-from rewrite_engine.check.draw import LENGTH, Draw, draws
+from rewrite_engine.check.draw import LENGTH, Draw, draws, matrix_draws
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.lengths import Lengths, fitting_lengths, small_lengths, unknown_lengths
 from rewrite_engine.check.remedy import remedy_of_claim, wrong
@@ -203,9 +203,18 @@ def densely(one: Fired) -> Iterator[Fired]:
 def values_for(one: Fired, number: int, count: int) -> Iterator[dict[Any, Any]]:
     """Yield some values for the inputs of a term; the next term gets others."""
     known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
-    for i in sorted({0, *[(count * number + i) % len(known) for i in range(count - 1)]}):
-        given = small_lengths(known[i], [one.sides.term, one.sides.new])
+    chosen = [known[i] for i in in_turn(number, count, len(known))]
+    if one.sides.promise.kind == "backward":
+        some = matrix_draws(one.inputs, number)
+        chosen += [some[i] for i in in_turn(number, count, len(some))]
+    for each in chosen:
+        given = small_lengths(each, [one.sides.term, one.sides.new])
         yield given | taken(one.stand_ins, given)
+
+
+def in_turn(number: int, count: int, size: int) -> list[int]:
+    """Return the first of some indices, and others, which are different ones for the next term."""
+    return sorted({0, *[(count * number + i) % size for i in range(count - 1)]})
 
 
 def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
@@ -342,7 +351,8 @@ def lengths_for(one: Fired, seed: int) -> Iterator[dict[Any, Any]]:
         return given | taken(one.stand_ins, given)
 
     def runs(lengths: Lengths) -> bool:
-        return not isinstance(compute_all(one.sides.term, filled(lengths)), Exception)
+        found = compute_all(one.sides.term, filled(lengths))
+        return not isinstance(found, Exception) or isinstance(found, np.linalg.LinAlgError)
 
     yield from map(filled, fitting_lengths(one.inputs, runs))
 

@@ -34,6 +34,7 @@ PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 0.7, 20.0, 1e-9, np.inf, -np.inf, np.n
 #: where an assumption is granted: nothing overflows, cancels or is 0
 TAME = [0.5, 1.0, 1.5, 3.0, 0.7, 0.1, 2.5, 1e-2, 7.3]
 LENGTH = 4  # of dimensions that are not known
+MODERATE = 1 / 3  # the condition of matrices is eps to minus this power: 170,000 in float64
 
 
 @cache
@@ -158,6 +159,37 @@ class Draw:
             found[v] = layout(self.array(v, shape), (how + i) % 4)
         return found
 
+    def conditioned(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return an array of matrices of moderate condition, whose square is none any more; vectors
+        and numbers near 1.
+        """
+        if len(shape) < 2 or 0 in shape:
+            return (self.rng.uniform(0.5, 2, shape) * self.rng.choice([-1, 1], shape)).astype(dtype)
+        small = min(shape[-2:])
+        sides = [self.orthogonal((*shape[:-2], n, n), dtype) for n in shape[-2:]]
+        fall = float(np.finfo(dtype).eps) ** (MODERATE * np.arange(small) / max(small - 1, 1))
+        whole = (sides[0][..., :, :small] * fall) @ sides[1][..., :small, :]
+        return whole.astype(dtype)
+
+    def orthogonal(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return random orthogonal matrices (unitary ones for a complex dtype)."""
+        a = self.rng.normal(size=shape)
+        if np.dtype(dtype).kind == "c":
+            a = a + 1j * self.rng.normal(size=shape)
+        return np.linalg.qr(a)[0]
+
+    def matrices(self) -> Iterator[dict[Any, Any]]:
+        """Yield values for rules of linear algebra: matrices of moderate condition; then one input
+        with a NaN, one with an infinity, with zeros alone, and with two equal rows.
+        """
+        floats = [v for v in self.inputs if v.type.kind in "fc"]
+        plain = self.all_of(mood=2)
+        plain |= {v: self.conditioned(self.shape(v), v.type.dtype) for v in floats}
+        yield plain
+        for one in floats:
+            for spoil in SPOILS:
+                yield plain | {one: spoil(plain[one], self.rng)}
+
     def misfits(self) -> Iterator[dict[Any, Any]]:
         """Yield values in which each input in turn has a length that the others do not have."""
         for i, v in enumerate(self.inputs):
@@ -168,6 +200,28 @@ class Draw:
                     yield given
                     if i > 2:
                         break
+
+
+def _with(number: float) -> Any:
+    def spoil(a: Any, rng: Any) -> Any:
+        a = a.copy()
+        if a.size:
+            a.flat[rng.integers(a.size)] = number
+        return a
+
+    return spoil
+
+
+def _with_equal_rows(a: Any, rng: Any) -> Any:
+    """Return an array of small whole numbers with two equal rows, a singular matrix."""
+    a = rng.integers(-3, 4, a.shape).astype(a.dtype)
+    if a.ndim > 1 and a.shape[-2] > 1:
+        a[..., -1, :] = a[..., 0, :]
+    return a
+
+
+#: what makes an ordinary input a special one
+SPOILS = (_with(np.nan), _with(np.inf), _with(0.0), lambda a, rng: a * 0, _with_equal_rows)
 
 
 def layout(a: Any, how: int) -> Any:
@@ -183,6 +237,11 @@ def layout(a: Any, how: int) -> Any:
     if how == 2:
         return np.asfortranarray(a)
     return np.broadcast_to(a[..., :1], a.shape) if a.shape[-1] else a
+
+
+def matrix_draws(inputs: list[Any], seed: int) -> list[dict[Any, Any]]:
+    """Return values for the inputs of a term of linear algebra; the first ones are ordinary."""
+    return list(Draw(inputs, seed, False).matrices())
 
 
 def draws(inputs: list[Any], seed: int, tame: bool = False) -> Iterator[dict[Any, Any]]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.check.finding import Finding, Kind
-from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
 from rewrite_engine.judge.difference import BothSides
-from rewrite_engine.judge.verdict import Broken, Verdict
+from rewrite_engine.judge.noise import is_black_box
+from rewrite_engine.judge.verdict import Broken, Verdict, judge_terms
+from rewrite_engine.match.claim import backward
 
 MAX_ULPS = 1e6  # of a difference that may be only rounding
+MAX_GROWTH = 64  # of errors of rules of linear algebra, in the left side's errors
 
 GUARD = "a narrower sort, or a guard that excludes such values, such as given(finite(x))"
 SAME_SHAPES = (
@@ -17,6 +22,7 @@ SAME_SHAPES = (
     "or given(same_shape(a, b))"
 )
 RULE = "mend the function of the rule; a guard returns False where the rule does not apply"
+STABLE = "a right side as accurate as the left side: a.T @ a squares the condition of a matrix"
 LAW = "leave {0}= out, or give it the value that holds for all dtypes"
 
 #: by check and name; for a claim and an error in a rule more is known (`remedy`)
@@ -74,6 +80,22 @@ def wrong(
     return Finding(Kind.WRONG, check, name, subject, where, why, example, fix)
 
 
+def remedy_of_linear_algebra(sides: BothSides, verdict: Verdict) -> str:
+    """Return the claim of a rule on matrices whose error is within the condition; "" for none."""
+    if verdict.broken != Broken.ACCURACY or verdict.given is None:
+        return ""
+    if sides.promise.kind == "backward":
+        if verdict.growth < MAX_GROWTH:
+            return f"claim=backward({int(verdict.growth) + 1}), if that is near enough"
+        return STABLE if verdict.growth < 1 / np.finfo(float).eps ** 0.7 else GUARD
+    if not any(map(is_black_box, toposort([sides.term]))):
+        return ""
+    for growth in (4, 16, MAX_GROWTH):
+        if judge_terms(sides._replace(promise=backward(growth)), verdict.given).broken is None:
+            return f"claim=backward({growth}): errors of linear algebra grow with the condition"
+    return ""
+
+
 def remedy_of_claim(sides: BothSides, verdict: Verdict, claim: Any) -> str:
     """Return what to write for a claim that values break; "" for the remedy of the finding's
     kind. claim: what the rule claims.
@@ -87,6 +109,8 @@ def remedy_of_claim(sides: BothSides, verdict: Verdict, claim: Any) -> str:
         return "" if verdict.left[0] == verdict.right[0] else REMEDIES["claims", "type"]
     if broken == Broken.LIMIT:
         return 'phase="stabilize", whose functions may give the limit'
+    if backward_fix := remedy_of_linear_algebra(sides, verdict):
+        return backward_fix
     if claim is not None and claim.kind == "exact":
         return "claim refines, or approx(ulps=n), if values are near"
     kinds = {getattr(v.type, "kind", "?") for v in explicit_graph_inputs([sides.term])}

@@ -383,6 +383,10 @@ class Op(Record):
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """Return the floating-point operations for inputs and outputs of these shapes; 0 if
         unknown.
+
+        Counted are arithmetic, comparisons and functions (a quotient as 4, an exponential as 10).
+        Views, and copies of elements to other places, take none; `rewrite.cost.flops`, by which
+        equations choose, counts what they write.
         """
         return 0
 

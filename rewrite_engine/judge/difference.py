@@ -108,6 +108,7 @@ class Difference(GivenValues):
         self.true_value = true_value
         self.claim = sides.promise
         self.wrong = ~same_bits(a, b)
+        self.cache: dict[str, Any] = {}  # what `backward.py` found
         self._truth: dict[Any, Any] = {}
         self._elements: dict[Any, DifferentElement] = {}
 

@@ -212,9 +212,10 @@ def _is_unknown_complex(e: DifferentElement) -> bool:
 
 # --- the table ------------------------------------------------------------------------------------
 
-VALUES, NOISE, DIGITS, UNKNOWN = "values", "noise", "digits", "unknown truth"
+VALUES, NORMS, NOISE, DIGITS = "values", "norms", "noise", "digits"
+UNKNOWN = "unknown truth"
 NOT_EXACT, EXACT, APPROX, STABLE = "refines, approx", "exact", "approx", "rules that stabilise"
-GRANTED = "assumes"
+GRANTED, BACKWARD = "assumes", "backward"
 
 EXCUSES: tuple[Excuse, ...] = (
     Excuse("rounding", "the two differ by rounding", NOT_EXACT, VALUES, _is_rounding),
@@ -247,12 +248,14 @@ EXCUSES: tuple[Excuse, ...] = (
 
 
 #: excuses of values that stay the same but for rounding
-SAME_VALUES = frozenset({"rounding", "underflow", "memory order"})
+SAME_VALUES = frozenset({"rounding", "underflow", "memory order", "near in norm", "small error"})
 
 
 def applies(excuse: Excuse, d: Difference) -> bool:
     """Whether an excuse is for differences of this claim."""
-    is_exact = d.claim.kind == "exact"
+    is_exact, is_backward = d.claim.kind == "exact", d.claim.kind == "backward"
     if excuse.claims == GRANTED:
         return d.sides.granted is not None
+    if is_backward or excuse.claims == BACKWARD:
+        return is_backward and excuse.claims == BACKWARD
     return is_exact if excuse.claims == EXACT else not is_exact

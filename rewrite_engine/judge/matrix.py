@@ -49,8 +49,12 @@ def product(a: Any, b: Any) -> Any:
 
 @with_fast_numbers
 def eliminated(a: Any) -> tuple[Any, list[int]]:
-    """Return LU factors in one matrix, and the row that each row was swapped with (as `getrf`)."""
+    """Return LU factors in one matrix, and the row that each row was swapped with (as `getrf`);
+    NaN for a matrix that is not finite.
+    """
     a, pivots = np.array(a, object), []
+    if not all([x - x == 0 for x in a.flat]):
+        return np.full(a.shape, NAN, object), [*range(min(a.shape))]
     for k in range(min(a.shape)):
         p = k + max(range(len(a) - k), key=lambda i: abs(a[k + i, k]))
         pivots.append(p)

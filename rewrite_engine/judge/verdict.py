@@ -16,6 +16,8 @@ import numpy as np
 
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge.backward import BACKWARD_EXCUSES, is_singular_by_rounding, norms
+from rewrite_engine.judge.backward import true_value as true_of_matrices
 from rewrite_engine.judge.difference import (
     HAS_DIGITS,
     BothSides,
@@ -29,6 +31,7 @@ from rewrite_engine.judge.excuses import (
     EXCUSES,
     LOST,
     NOISE,
+    NORMS,
     SAME_VALUES,
     THE_LIMIT,
     UNKNOWN,
@@ -79,9 +82,10 @@ class Verdict:
     words, with figures. excuse: the last one that was needed, if values differ. units: how far the
     worst element is off, in units in the last place, where that is known. left, right, true: the
     values there, at a place in arrays that are computed from `given`. ran: whether the left side
-    has a value. is_known: whether it is known what the right side should be. severity, output: of
-    whole graphs (`whole_excuses.py`): the difference in units of what noise does, and the number
-    of the result.
+    has a value. is_known: whether it is known what the right side should be. growth: how many times
+    the left side's error the error is, in the norm of the result (of rules that claim `backward`).
+    severity, output: of whole graphs (`whole_excuses.py`): the difference in units of what noise
+    does, and the number of the result.
     """
 
     broken: Broken | None = None
@@ -95,6 +99,7 @@ class Verdict:
     given: Mapping[Any, Any] | None = None
     ran: bool = True
     is_known: bool = True
+    growth: float = 0.0
     severity: float = 0.0
     output: int = 0
 
@@ -122,12 +127,12 @@ def judge_terms(sides: BothSides, given: Mapping[Any, Any]) -> Verdict:
     a, b = _value(left, sides.term), _value(right, sides.new)
     if isinstance(a, Exception):
         unknown = isinstance(b, Exception) or sides.granted == "shape_unsafe"
-        if unknown or is_by_extremes(a, given):
+        if unknown or is_by_extremes(a, given) or is_by_rounding(a, sides, sides.new, given):
             return NOT_RUN
         why = f"{Broken.ERROR_LOST}: {a!r}"
         return Verdict(Broken.ERROR_LOST, why, given=given, ran=False)
     if isinstance(b, Exception):
-        if is_by_extremes(b, given):
+        if is_by_extremes(b, given) or is_by_rounding(b, sides, sides.term, given):
             return KEPT
         return Verdict(Broken.ERROR_NEW, f"{Broken.ERROR_NEW}: {b!r}", given=given)
     if not is_permitted(sides.term, left):
@@ -148,6 +153,16 @@ def is_by_extremes(error: Exception, given: Mapping[Any, Any]) -> bool:
     """
     floats = [x for x in map(np.asarray, given.values()) if x.dtype.kind in "fc"]
     return isinstance(error, np.linalg.LinAlgError) and not all(map(is_moderate, floats))
+
+
+def is_by_rounding(
+    error: Exception, sides: BothSides, other: Variable, given: Mapping[Any, Any]
+) -> bool:
+    """Whether one side of a rule of linear algebra finds a matrix singular, and the other side does
+    not because of its last places.
+    """
+    claims = sides.promise.kind == "backward" and isinstance(error, np.linalg.LinAlgError)
+    return claims and is_singular_by_rounding(other, given)
 
 
 def is_permitted(term: Variable, values: TermValues) -> bool:
@@ -192,8 +207,8 @@ def judge(
         return ExcuseSearch(d, strict).verdict() if np.any(d.wrong) else KEPT
 
 
-STRICT_ORDER = (VALUES, DIGITS, NOISE, UNKNOWN)
-LENIENT_ORDER = (VALUES, NOISE, DIGITS, UNKNOWN)
+STRICT_ORDER = (VALUES, NORMS, DIGITS, NOISE, UNKNOWN)
+LENIENT_ORDER = (VALUES, NORMS, NOISE, DIGITS, UNKNOWN)
 
 
 class ExcuseSearch:
@@ -209,7 +224,7 @@ class ExcuseSearch:
         d, is_float = self.d, self.d.a.dtype.kind in "fc"
         if self.strict and (d.claim.kind == "exact" or not is_float):
             return self.broken()
-        rows = [e for e in (*EXCUSES, *DIGIT_EXCUSES) if applies(e, d)]
+        rows = [e for e in (*EXCUSES, *BACKWARD_EXCUSES, *DIGIT_EXCUSES) if applies(e, d)]
         rows = [e for e in rows if not (self.strict and e.lenient) and (is_float or e.integers)]
         for evidence in STRICT_ORDER if self.strict else LENIENT_ORDER:
             if evidence == DIGITS:
@@ -262,10 +277,27 @@ class ExcuseSearch:
         self.thin()
         place = next(iter(places(self.left, 3 * state(d.a) + state(d.b))))
         e = d.element(place)
+        if d.claim.kind == "backward" and np.isfinite(e.a) and np.isfinite(e.b):
+            return _beyond_norm(e)
         how, why, units = _how(e)
         true = None if e.t is None else text(e.t)
         known = e.t is not None
         return Verdict(how, why, None, units, e.a, e.b, true, e.at, e.given, is_known=known)
+
+
+def _beyond_norm(e: DifferentElement) -> Verdict:
+    """Return the verdict on an error that is too large in the norm of the result."""
+    found = norms(e.whole)
+    off, was, most = [
+        float(np.max(x / np.maximum(found.size * found.unit, np.finfo(float).tiny), initial=0))
+        for x in (found.right, np.maximum(found.left, found.noise), found.allowed)
+    ]
+    why = f"off by {off:.3g} units of the largest element, was {was:.3g}, allowed are {most:.3g}"
+    known = true_of_matrices(e.whole)
+    true = None if known is None else text(np.asarray(known[e.place], object).item())
+    return Verdict(
+        Broken.ACCURACY, why, None, off, e.a, e.b, true, e.place, e.given, growth=found.growth
+    )
 
 
 def _how(e: DifferentElement) -> tuple[Broken, str, float | None]:

@@ -71,14 +71,18 @@ def approx(ulps: int) -> Claim:
 def backward(n: int) -> Claim:
     """Claim of rules of linear algebra, whose errors depend on the condition of matrices.
 
-    On finite inputs of moderate condition the error against the true value, in the norm of the
-    result, is at most n times that of the left side: of its roundings, and of what a change of the
-    inputs by one unit in the last place does. Where the left side overflowed (a determinant), the
-    right side may be the true value. If an input is NaN or infinite, and so is an element of the
-    left side, an element of the right side is, too, but it need not be the same: a product of
-    matrices spreads NaN along rows and columns. Errors are kept: a singular matrix raises
-    `SingularMatrixError` on both sides, or on neither. Raises `ValueError` unless n is a positive
-    integer.
+    Errors are those of the largest element of the result (of each of its matrices). On finite
+    inputs of moderate condition the error is at most n times that of the left side, which counts as
+    at least one unit in the last place, and as much as such a unit of its inputs and steps changes.
+    The condition is moderate if the left side's error is below 1.8e6 units in
+    double and 590 in single precision.
+
+    Where the left side overflowed (a determinant), the right side may be the true value. If the
+    left side has a NaN because an input has one, the right side has a NaN or an infinity, but not
+    always in the same place: a product of matrices spreads it along rows and columns. Nothing is
+    claimed of infinite inputs of decompositions, and of numbers whose products overflow. Errors are
+    kept: a singular matrix raises `SingularMatrixError` on both sides, or on neither, unless its
+    last places decide whether it is singular. Raises `ValueError` unless n is a positive integer.
     """
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ValueError(f"backward takes a positive integer (a factor of errors), not {n!r}")

@@ -5,6 +5,7 @@ with the draws.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -109,6 +110,10 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     ndim_supp: int  # (of a class that says nothing, only its ops know)
     ndims_params: Sequence[int] | None = None
     dtype: str = "floatX"
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return ten operations per number that is drawn, as for an exponential."""
+        return 10 * math.prod(outputs[1])
 
     @property
     def is_independent(self) -> bool:

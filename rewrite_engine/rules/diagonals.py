@@ -81,7 +81,7 @@ def diagonal_of_elements(fgraph, node):
     inner = x.owner
     if inner is None or not is_elementwise(inner.op) or len(inner.outputs) > 1:
         return None
-    if x.type.ndim != 2 or not is_read_once(fgraph, x):
+    if x.type.ndim != 2 or not (is_read_once(fgraph, x) or diagonal.ask(fgraph, x)):
         return None
     parts = [diagonal_part(node.op, v, square.ask(fgraph, x)) for v in inner.inputs]
     return None if None in parts else inner.op(*parts)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -285,6 +286,10 @@ class ARange(_Allocating):
                 node, f"the range from {start} to {stop} has more numbers than an array can hold"
             )
 
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return two operations per element: a product and a sum."""
+        return 2 * outputs[0][0]
+
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
         """Return bounds of start, start + step, … below stop, for integers."""
         ends = [of(v) for v in node.inputs]
@@ -353,6 +358,10 @@ class _Diagonal(_Allocating, NoGradient):
         """
         out = node.outputs[0].type
         return None not in out.shape and out.get_size(out.shape) <= config.fold_limit
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return one comparison per element: that of a row with a column."""
+        return math.prod(outputs[0])
 
     def made(self, rows: int, columns: int, k: int) -> Any:
         """Return the matrix."""

@@ -59,6 +59,18 @@ class _Transform(Linear):
         """The transformed dimensions, as NumPy's argument `axes`."""
         return tuple(range(-self.ndim, 0))
 
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return 5/2 n log2(n) operations per transform of n real numbers (Van Loan 1992, section
+        4.3).
+        """
+        real = self.real_shape(inputs, outputs)
+        n = math.prod(real[-self.ndim :])
+        return round(2.5 * math.prod(real) * math.log2(n)) if n else 0
+
+    def real_shape(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[int, ...]:
+        """Return the shape of the array of real numbers."""
+        raise NotImplementedError
+
 
 class RFFTOp(_Transform):
     """Fourier transform of real arrays along the last `ndim` dimensions.
@@ -73,6 +85,9 @@ class RFFTOp(_Transform):
         last = types[0].ndim - 1
         kept = [(0, i) for i in range(last)]
         return Shapes([[*kept, Computed(_half, [(0, last)]), 2]])
+
+    def real_shape(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[int, ...]:
+        return inputs[0]  # type: ignore[no-any-return]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Transform a batch: an array with more leading dimensions."""
@@ -126,6 +141,9 @@ class IRFFTOp(_Transform):
         numbers = tuple([getattr(v, "number", None) for v in variables])
         types = self.output_types(tuple([v.type for v in variables]), numbers)
         return build_node(self, variables, types, user_origin())
+
+    def real_shape(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[int, ...]:
+        return outputs[0]  # type: ignore[no-any-return]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
         """Transform a batch with one length: an array with more leading dimensions."""

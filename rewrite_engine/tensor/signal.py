@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,13 @@ class _Convolve(_MatrixOp):
                 f"mode 'valid' needs one array that fits into the other, but the shapes are {a} "
                 f"and {b}"
             )
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return a product and a sum for each pair of elements that meet."""
+        (a, b), (out,) = inputs, outputs
+        if self.mode == "full":
+            return 2 * math.prod(a) * math.prod(b)
+        return 2 * math.prod(out) * math.prod(map(min, a, b))
 
     def batched(self, *arrays: Any) -> Any:
         """Compute by `convolve` for a single pair, else by `along`."""

@@ -17,6 +17,9 @@ from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor import DimShuffle, Sum
+from rewrite_engine.tensor.index.diagonals import Diagonal
+
+inv, solve, det = pt.linalg.MatrixInverse(), pt.linalg.Solve(), pt.linalg.Det()
 
 @rule(phase="canonicalize", claim=approx(ulps=4))
 def right(x: Float):
@@ -58,6 +61,23 @@ CLAIMS = [
             "x: Inexact, y: Inexact", "claim=exact"),
     planted("difference with itself", "WRONG", "claim",
             "x - x >> compute(lambda x: pt.zeros_like(x))", "x: Inexact", "claim=exact"),
+    planted("sign of a solution", "WRONG", "claim", "inv(a) @ b >> -solve(a, b)",
+            "a: Matrix, b: Matrix", "claim=backward(8)"),
+    planted("transpose of a solution", "WRONG", "claim", "inv(a) @ b >> solve(a.T, b)",
+            "a: Matrix, b: Matrix", "claim=backward(8)"),
+    planted("normal equations", "WRONG", "claim", "solve(a, b) >> inv(a.T @ a) @ (a.T @ b)",
+            "a: Matrix, b: Matrix", "claim=backward(8)"),
+    planted("singular matrix lost", "WRONG", "error",
+            "inv(a) >> pt.linalg.MatrixPinv()(a) @ a @ pt.linalg.MatrixPinv()(a)", "a: Matrix",
+            "claim=backward(8)"),
+    planted("determinant without NaN", "WRONG", "claim",
+            "det(inv(a)) >> compute(lambda a: 1 / det(pt.switch(pt.isnan(inv(a)), 0, inv(a))))",
+            "a: Matrix", "claim=backward(8)"),
+    planted("factors of a determinant", "WRONG", "error", "det(a @ b) >> det(a) * det(b)",
+            "a: Matrix, b: Matrix", "claim=backward(8)"),
+    planted("solution by factors", "WRONG", "error",
+            "solve(a @ b, c) >> solve(b, solve(a, c))", "a: Matrix, b: Matrix, c: Matrix",
+            "claim=backward(8)"),
     planted("mean of ratios", "WRONG", "claim", "Sum(axis=0)(e) / Sum(axis=0)(e) >> 1.0",
             "e: Vector", ""),
     planted("sum of a product", "WRONG", "claim", "Sum()(a * y) >> Sum()(a) * Sum()(y)",

@@ -260,6 +260,14 @@ ALL = [*DTYPES, *LENGTHS, *CONSTANTS, *QUOTIENTS, *FUNCTIONS, *DRAWS, *GUARDS, *
 
 #: right rules beside them: (name, source), none of which may be accused
 RIGHT = [
+    ("solution", rule_of("inv(a) @ b >> solve(a, b)", "a: Matrix, b: Matrix",
+                         "claim=backward(8)")),
+    ("inverse of a transpose", rule_of("inv(a.T) >> inv(a).T", "a: Matrix", "claim=backward(4)")),
+    ("logarithm of a determinant", rule_of(
+        "pt.log(pt.abs(det(a))) >> pt.linalg.SLogDet()(a)[1]", "a: Matrix", "claim=backward(8)")),
+    ("trace of a product", rule_of(
+        "Sum()(Diagonal(0, 0, 1)(a @ b)) >> Sum()(a * b.T)", 'a: Tensor["n", "m"], '
+        'b: Tensor["m", "n"]', "claim=backward(4)")),
     ("negated extremes", rule_of("pt.maximum(-x, -y) >> -pt.minimum(x, y)", "x: Float, y: Float",
                                  "claim=exact")),
     ("order of integers", rule_of("pt.lt(pt.maximum(x, y), y) >> "

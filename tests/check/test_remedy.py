@@ -16,7 +16,7 @@ from rewrite_engine.check.remedy import REMEDIES, remedy_of_claim
 from rewrite_engine.judge.difference import BothSides
 from rewrite_engine.judge.limits import limit_at
 from rewrite_engine.judge.verdict import Broken, Verdict
-from rewrite_engine.match.claim import Claim, approx, exact, refines
+from rewrite_engine.match.claim import Claim, approx, backward, exact, refines
 from tests.check.planted import HEADER, rule_of
 
 CHECK = Path(rw.__file__).parent / "check"
@@ -98,6 +98,26 @@ def test_what_the_remedy_says_mends_the_rule(
     assert found.kind is Kind.WRONG
     assert fix in found.fix
     assert findings(tmp_path, *right) == []
+
+
+A = pt.dmatrix("a")
+POOR = {A: np.array([[1.0, 2], [3, 6.0001]])}
+INVERSE = pt.linalg.inv(A)
+
+
+@pytest.mark.parametrize(
+    ("claim", "new", "growth", "fix"),
+    [
+        (refines, pt.linalg.inv(A.T).T, 0, "claim=backward(4)"),
+        (refines, -INVERSE, 0, "claim=approx(ulps=101)"),
+        (backward(1), pt.linalg.inv(A.T).T, 2.5, "claim=backward(3)"),
+        (backward(1), -INVERSE, 1e9, "squares the condition"),
+        (backward(1), -INVERSE, 1e15, "a guard that excludes"),
+    ],
+)
+def test_the_remedy_of_linear_algebra(claim: Claim, new: Any, growth: float, fix: str) -> None:
+    found = Verdict(Broken.ACCURACY, units=100.0, growth=growth, given=POOR)
+    assert fix in remedy_of_claim(BothSides("wrong", claim, INVERSE, new), found, claim)
 
 
 # --- limits ---------------------------------------------------------------------------------------

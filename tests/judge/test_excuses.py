@@ -9,12 +9,13 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.judge.backward import BACKWARD_EXCUSES
 from rewrite_engine.judge.difference import BothSides
 from rewrite_engine.judge.digits import DIGIT_EXCUSES
 from rewrite_engine.judge.excuses import EXCUSES
 from rewrite_engine.judge.values import REFERENCE, TermValues
 from rewrite_engine.judge.verdict import Broken, Verdict, judge
-from rewrite_engine.match.claim import approx, exact, refines
+from rewrite_engine.match.claim import approx, backward, exact, refines
 from rewrite_engine.tensor import Sum
 
 x, y, z = pt.dscalars("x y z")
@@ -61,6 +62,13 @@ LENIENT = {"strict": False}
 STABLE = {"limits": True}
 F = np.asfortranarray(np.random.default_rng(0).normal(size=(300, 400)))
 LARGE, TINY = 1e308, 1e-310
+inv, det, solve = pt.linalg.inv, pt.linalg.det, pt.linalg.solve
+cholesky, slogdet = pt.linalg.cholesky, pt.linalg.slogdet
+M, U = np.array([[2.0, 1, 0.3], [0.7, 3, 1], [0.1, 1, 4]]), np.array([1.0, -2, 0.7])
+POOR = M * [1, 1, 1e-4] @ M  # of condition 1e5
+POORER = M * [1, 1, 1e-9] @ M
+NO_M = np.where(np.eye(3)[[1, 0, 2]] * [1, 0, 0], NAN, M)
+NO_UPPER = np.where(np.triu(np.ones((3, 3)), 1), NAN, M)
 ROWS = [
     Row("rounding", (pt.exp2(x), pt.exp(x * np.log(2)), {x: 7.3}, approx(4)),
         (pt.exp2(x), pt.exp(x * 0.6931), {x: 7.3}, approx(4)), Broken.ACCURACY),
@@ -101,6 +109,20 @@ ROWS = [
         (pt.exp(x) * z, y, {x: 1000, z: 1, y: 7}, approx(1)), Broken.INFINITY),
     Row("near the end", (x * 2, y, {x: LARGE, y: np.finfo("float64").max}, approx(8)),
         (x * 2, y, {x: LARGE, y: 1e300}, approx(8)), Broken.INFINITY),
+    Row("near in norm", (inv(m) @ v, solve(m, v), {m: M, v: U}, backward(8)),
+        (inv(m) @ v, -solve(m, v), {m: M, v: U}, backward(8)), Broken.ACCURACY, LENIENT),
+    Row("small error", (inv(m) @ v, solve(m, v), {m: M, v: U}, backward(8)),
+        (inv(m) @ v, solve(m.T, v), {m: M, v: U}, backward(8)), Broken.ACCURACY),
+    Row("ill condition", (solve(m, v), solve(m.T @ m, m.T @ v), {m: POORER, v: U}, backward(8)),
+        (solve(m, v), solve(m.T @ m, m.T @ v), {m: POOR, v: U}, backward(8)), Broken.ACCURACY),
+    Row("no numbers", (pt.diag(v) @ m, v[:, None] * m, {m: NO_M, v: U}, backward(8)),
+        (det(m), det(pt.switch(pt.isnan(m), 0, m)), {m: NO_M}, backward(8)), Broken.NAN_LOST),
+    Row("no true number", (det(pt.diag(v)), pt.prod(v), {v: [0, NAN, 3]}, backward(8)),
+        (cholesky(m), cholesky(m + 0 * m.T), {m: NO_UPPER}, backward(8)), Broken.NAN),
+    Row("overflown matrix", (pt.log(det(m)), slogdet(m)[1], {m: 1e20 * np.eye(30)}, backward(8)),
+        (pt.log(det(m)), slogdet(m)[1] + 1, {m: 1e20 * np.eye(30)}, backward(8)), Broken.INFINITY),
+    Row("extreme matrix", (v @ v, x * x, {v: [LARGE], x: 7}, backward(8)),
+        (v @ v, x * x, {v: [1], x: 7}, backward(8)), Broken.ACCURACY),
     Row("limit", (pt.sinh(x) / x, y, {x: 0, y: 1}), (pt.sinh(x) / x, y, {x: 0, y: 2}),
         Broken.NAN_LOST, STABLE),
 ]  # fmt: skip
@@ -124,7 +146,7 @@ def test_without_its_reason_the_claim_is_broken(row: Row) -> None:
 
 def test_every_excuse_has_a_case() -> None:
     rare = {"few digits", "logarithm of nearly 0", "complex NaN"}  # by `tests/rules/test_claims.py`
-    every = [row.name for row in (*EXCUSES, *DIGIT_EXCUSES)]
+    every = [row.name for row in (*EXCUSES, *BACKWARD_EXCUSES, *DIGIT_EXCUSES)]
     assert len(set(every)) == len(every)
     assert {row.name for row in ROWS} == {*every} - rare
 

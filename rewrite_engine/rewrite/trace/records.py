@@ -54,7 +54,7 @@ class RuleFields(Line):
     rule: Annotated[str, "the name, as queries know it"]
     rule_text: Annotated[str | None, "left -> right, or what kind of function it is"]
     claim: Annotated[
-        str | None, "what the rule promises: exact, refines, approx(...), assumes(...)"
+        str | None, "its promise: exact, refines, approx(...), backward(...), assumes(...)"
     ]
     assumes: Annotated[str | None, "an assumption that the user granted"]
     rule_file: Annotated[str | None, "where the rule is written"]

@@ -6,6 +6,7 @@ Reading elements is indexing (`tensor/index/gather.py`), which has the gradients
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -72,6 +73,10 @@ class Nonzero(NoGradient):
         if types[0].ndim != self.ndim:
             raise NDimError(f"takes an array with {dimensions(self.ndim)}, not type {types[0]}")
         return Shapes([[None]] * self.ndim)
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return one comparison per element."""
+        return math.prod(inputs[0])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -323,6 +328,10 @@ class UnravelIndex(NoGradient):
         """Apply the op to a batch of numbers; one by one if the shape has a batch."""
         return None if inputs[1].type.ndim > 1 else self.make_node(*inputs).outputs
 
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return one division (4) for each index."""
+        return 4 * self.ndim * math.prod(inputs[0])
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
@@ -376,6 +385,10 @@ class RavelMultiIndex(NoGradient):
         ndim = max([v.type.ndim for v in node.inputs[:-1]], default=0)
         missing = [*[ndim - v.type.ndim for v in node.inputs[:-1]], 0]
         return [self(*behind_batch(node.inputs, inputs, missing))]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return a product and a sum for each index."""
+        return 2 * (len(inputs) - 1) * math.prod(outputs[0])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -254,6 +255,10 @@ class BaseInc(IndexOp):
         """Return the term as formulas write it, `(x[1:] += y)`: x after the change."""
         sign = " := " if self.set_instead_of_inc else " += "
         return ["(", (args[0], ATOM), *self.inside(args), sign, (args[1], LOWEST), ")"]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return one sum per element of what is added; setting elements takes none."""
+        return 0 if self.set_instead_of_inc else math.prod(inputs[1])
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         """Return the lengths of the part `x[...]`."""

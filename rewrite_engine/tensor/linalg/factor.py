@@ -14,10 +14,12 @@ import numpy as np
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import grad_not_implemented
 from rewrite_engine.tensor.linalg.op import (
+    BLOCK_ROWS,
     SingularMatrixError,
     _MatrixOp,
     along,
     lapack,
+    may_be_definite,
     of_dtype,
     real_dtype,
     singular,
@@ -29,24 +31,6 @@ __all__ = ["Factor", "FactorInverse", "FactorSLogDet", "FactorSolve"]
 
 #: first pivot of a Cholesky factor; those of LU factors are rows
 NO_PIVOT = -1
-#: rows of a matrix that are compared with columns at a time
-BLOCK_ROWS = 64
-
-
-def is_symmetric(a: Any) -> bool:
-    """Return whether a square matrix of numbers equals its transpose, without NaN."""
-    n = len(a)
-    if not np.array_equal(a[:1, :BLOCK_ROWS], a[:BLOCK_ROWS, :1].T):  # by far the most
-        return False
-    return all(
-        np.array_equal(a[i : i + BLOCK_ROWS, i:], a[i:, i : i + BLOCK_ROWS].T)
-        for i in range(0, n, BLOCK_ROWS)
-    )
-
-
-def may_be_definite(a: Any) -> bool:
-    """Return whether a real matrix is symmetric and has a positive diagonal."""
-    return a.dtype.kind == "f" and bool((a.diagonal() > 0).all()) and is_symmetric(a)
 
 
 class _Internal(_MatrixOp):

@@ -21,6 +21,7 @@ from rewrite_engine.tensor.creation import eye, zeros_like
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
 from rewrite_engine.tensor.index.diagonals import tril, triu
 from rewrite_engine.tensor.index.selection import take_along_axis
+from rewrite_engine.tensor.linalg.counts import count
 from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
 from rewrite_engine.tensor.shape import smaller
 from rewrite_engine.tensor.type import TensorType
@@ -91,6 +92,12 @@ class _MatrixOp(TensorOp):
         equal = [members for members in named.values() if len(members) > 1]
         return Shapes([[known[name] for name in names] for names in outs], equal)
 
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return the operations of the usual algorithm (`counts.py`)."""
+        ins, _ = parse(self.signature)
+        lengths = {name: n for names, s in zip(ins, inputs) for name, n in zip(names, s)}
+        return count(self, lengths)
+
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Apply the op along a batch, by `Blockwise`."""
         return Blockwise(self, self.signature).make_node(*inputs).outputs
@@ -144,6 +151,22 @@ class _MatrixOp(TensorOp):
             return run(*arrays)
 
         return one
+
+
+class Structured(_MatrixOp):
+    """Base class of ops that rules compute in other ways, by what is known of the matrix.
+
+    as_written: whether rules leave the op as it is, where they have decided that it is best.
+    """
+
+    __props__: tuple[str, ...] = ("as_written",)
+    has_structure = True
+
+    def __init__(self, as_written: bool = False) -> None:
+        self.as_written = as_written
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}{{as_written}}" if self.as_written else type(self).__name__
 
 
 class _Symmetric(_MatrixOp):
@@ -233,6 +256,26 @@ def lapack(name: str, dtype: Any) -> Any:
     NumPy's routines use threads of their own, and alternating between both is slow.
     """
     return _routine(_LETTERS[dtype.char] + name)
+
+
+#: rows of a matrix that are compared with columns at a time
+BLOCK_ROWS = 64
+
+
+def is_symmetric(a: Any) -> bool:
+    """Return whether a square matrix of numbers equals its transpose, without NaN."""
+    n = len(a)
+    if not np.array_equal(a[:1, :BLOCK_ROWS], a[:BLOCK_ROWS, :1].T):  # by far the most
+        return False
+    return all(
+        np.array_equal(a[i : i + BLOCK_ROWS, i:], a[i:, i : i + BLOCK_ROWS].T)
+        for i in range(0, n, BLOCK_ROWS)
+    )
+
+
+def may_be_definite(a: Any) -> bool:
+    """Return whether a real matrix is symmetric and has a positive diagonal."""
+    return a.dtype.kind == "f" and bool((a.diagonal() > 0).all()) and is_symmetric(a)
 
 
 def double(dtype: Any) -> Any:

@@ -15,6 +15,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import eye, zeros
 from rewrite_engine.tensor.linalg.solvers import inv
+from rewrite_engine.tensor.product.blocks import BlockDiag
 from rewrite_engine.tensor.product.dots import dot, matmul
 from rewrite_engine.tensor.product.products import kron
 from rewrite_engine.tensor.shape import lengths, specify_shape
@@ -98,6 +99,8 @@ def block_diag(*matrices: Any) -> TensorVariable:
     if not matrices:
         raise ValueError(located("block_diag: takes one matrix or more"))
     xs = [_matrices("block_diag", x) for x in matrices]
+    if all([x.type.ndim == 2 for x in xs]):
+        return BlockDiag()(*xs)
     sizes = [lengths(x) for x in xs]
     batch: Any = ()
     if any([x.type.ndim > 2 for x in xs]):

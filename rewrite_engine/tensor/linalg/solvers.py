@@ -18,11 +18,14 @@ from rewrite_engine.tensor.dimshuffle import expand_dims, squeeze
 from rewrite_engine.tensor.index.diagonals import diagonal, tril, triu
 from rewrite_engine.tensor.linalg.decomposition import cholesky
 from rewrite_engine.tensor.linalg.op import (
+    FEW,
     SingularMatrixError,
+    Structured,
     _MatrixOp,
     adjoint,
     floats,
     lapack,
+    may_be_definite,
     of_dtype,
     singular,
     solved,
@@ -38,13 +41,13 @@ if TYPE_CHECKING:
 __all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inverse", "solve"]
 
 
-class Solve(_Equations):
+class Solve(Structured, _Equations):
     """Solution x of a @ x = b for square matrices `a` and matrices `b`. Raises
     `SingularMatrixError`.
+
+    as_written: see `Structured`.
     """
 
-    __props__ = ()
-    has_structure = True
     samples: Sequence[Any] = (
         ({}, (2, 2), (2, 3)),
         ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]], (3, 2)),
@@ -52,10 +55,16 @@ class Solve(_Equations):
     )
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix by LAPACK's `gesv`."""
-        gesv = lapack("gesv", dtype)
+        """Return a function for one matrix by LAPACK's `gesv`; by `posv` for a larger one that may
+        be positive definite.
+        """
+        gesv, posv = lapack("gesv", dtype), lapack("posv", dtype)
 
         def run(a: Any, b: Any) -> Any:
+            if len(a) > FEW and may_be_definite(a):
+                _, x, info = posv(a.T, b)
+                if not info:
+                    return x
             *_, x, info = gesv(a, b)
             return None if info else x
 
@@ -66,11 +75,12 @@ class Solve(_Equations):
         return solved(*of_dtype(*arrays))
 
 
-class MatrixInverse(_MatrixOp):
-    """Inverses of square matrices. Raises `SingularMatrixError`."""
+class MatrixInverse(Structured, _MatrixOp):
+    """Inverses of square matrices. Raises `SingularMatrixError`.
 
-    __props__ = ()
-    has_structure = True
+    as_written: see `Structured`.
+    """
+
     signature = "(m,m)->(m,m)"
     implied: Any = {
         "symmetric": "symmetric", "positive_definite": "positive_definite", "diagonal": "diagonal",

@@ -27,6 +27,7 @@ from rewrite_engine.tensor.index.diagonals import diagonal
 from rewrite_engine.tensor.linalg.op import (
     FEW,
     SingularMatrixError,
+    Structured,
     _MatrixOp,
     adjoint,
     double,
@@ -187,14 +188,14 @@ def _by_singular_values(a: Any) -> Any:
     return np.where(known, found, np.nan).astype(a.dtype)
 
 
-class SLogDet(_MatrixOp):
+class SLogDet(Structured, _MatrixOp):
     """Signs of the determinants of square matrices, and logarithms of their absolute values (0 and
     -inf for a singular one).
+
+    as_written: see `Structured`.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
-    __props__ = ()
-    has_structure = True
     signature = "(m,m)->(),()"
     output_names = ("sign", "logabsdet")
     only_lengths = True

@@ -4,6 +4,7 @@ interpolation: `interp`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
@@ -22,7 +23,7 @@ from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.index.subtensor import inc_subtensor
 from rewrite_engine.tensor.op import Shapes, TensorOp
-from rewrite_engine.tensor.order.sorting import argsort
+from rewrite_engine.tensor.order.sorting import argsort, comparisons
 from rewrite_engine.tensor.reduce import any as reduce_any
 from rewrite_engine.tensor.reshape import reshape_like
 from rewrite_engine.tensor.shape import shape_i, specify_shape
@@ -71,6 +72,10 @@ class SearchsortedOp(TensorOp):
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
         """Search all values at once; one by one if there are several vectors."""
         return None if inputs[0].type.ndim > 1 else [self(*inputs)]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return the comparisons of a binary search for each value."""
+        return math.prod(inputs[1]) * inputs[0][0].bit_length()
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -132,6 +137,12 @@ class Unique(TensorOp):
             raise AxisError(f"axis {self.axis} is out of range for {dimensions(x.ndim)}")
         more = [[None]] * self.return_index + [whole] * self.return_inverse
         return Shapes([several, *more, *[[None]] * self.return_counts])
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return n log2(n) comparisons to sort n elements, or n parts of an array."""
+        axis = self.axis
+        whole = inputs[0] if axis is not None else (math.prod(inputs[0]),)
+        return comparisons(whole, axis or 0)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -197,6 +208,10 @@ class BinCount(TensorOp):
         if [t.ndim for t in types] not in ([1, 0], [1, 0, 1]):
             raise NDimError("takes a vector, a single number, and optionally a vector of weights")
         return Shapes([[None]], [[(0, 0), (2, 0)]] if len(types) > 2 else [])
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return one sum per number."""
+        return math.prod(inputs[0])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -5,6 +5,7 @@ NaN comes last, as in NumPy. The gradient of a sorted array goes back to the ori
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,11 @@ __all__ = [
 ]  # fmt: skip
 
 
+def comparisons(shape: Sequence[int], axis: int) -> int:
+    """Return how many comparisons it takes to sort arrays of this shape along an axis."""
+    return round(math.prod(shape) * math.log2(max(shape[axis], 1)))
+
+
 class ArgSortOp(AlongOneAxis):
     """Positions (int64) that sort an array along an axis.
 
@@ -53,6 +59,10 @@ class ArgSortOp(AlongOneAxis):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return ["int64"]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return n log2(n) comparisons per row of n elements."""
+        return comparisons(inputs[0], self.axis)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -75,6 +85,10 @@ class SortOp(AlongOneAxis):
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return n log2(n) comparisons per row of n elements."""
+        return comparisons(inputs[0], self.axis)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -105,6 +105,10 @@ def kron(a: TensorLike, b: TensorLike) -> TensorVariable:
     a, b = [shape_padleft(x, n - x.type.ndim) for x in (a, b)]
     if not n:
         return m.mul(a, b)
+    if n == 2:
+        from rewrite_engine.tensor.product.blocks import Kron  # (its rules are loaded with it)
+
+        return Kron()(a, b)
     apart = m.mul(
         a.dimshuffle(*[k for i in range(n) for k in (i, "x")]),
         b.dimshuffle(*[k for i in range(n) for k in ("x", i)]),

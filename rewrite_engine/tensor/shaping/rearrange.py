@@ -85,6 +85,10 @@ class RepeatedPositions(NoGradient):
             raise NDimError(f"takes a number and a vector, not types {types[0]} and {types[1]}")
         return Shapes([[None]], [[(1, 0), Value(0)]])
 
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return one sum per number of repetitions."""
+        return math.prod(inputs[1])
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:

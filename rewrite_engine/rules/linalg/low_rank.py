@@ -1,0 +1,177 @@
+"""Diagonal matrices plus products of few columns: equations, inverses and determinants by those of
+a matrix with as many rows as there are columns.
+
+Sources: M. A. Woodbury, "Inverting modified matrices" (1950); for determinants the identity of
+Sylvester. The smallest singular value of such a sum is at most the largest number of the diagonal
+(H. Weyl), as there are fewer columns than rows. So digits are lost only if the numbers of the
+diagonal differ much.
+"""
+
+from rewrite_engine.facts import diagonal
+from rewrite_engine.language import *
+from rewrite_engine.rules.diagonals import as_column, as_row
+from rewrite_engine.tensor import Diagonal, Dot, abs, add, diag, exp, log, lt, mul, prod, sign, sub
+from rewrite_engine.tensor import max as largest
+from rewrite_engine.tensor import min as smallest
+from rewrite_engine.tensor import sum as sum_of
+from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.flow.branches import ifelse
+from rewrite_engine.tensor.linalg import Det, MatrixInverse, SLogDet, Solve
+
+inverse, solve, determinant, of_logarithm = MatrixInverse(), Solve(), Det(), SLogDet()
+#: the same, which rules leave as they are
+INVERSE, SOLVE = MatrixInverse(as_written=True), Solve(as_written=True)
+OF_LOGARITHM = SLogDet(as_written=True)
+#: how small a number on the diagonal may be, as a share of the largest one (so many times the error
+#: may grow)
+LEAST_SHARE = 2.0**-12
+updates = {"phase": "canonicalize", "claim": backward(2**14), "tags": ["before_gradients"]}
+
+
+@fact(depth=3)
+def low_rank_update(x):
+    """A diagonal matrix plus or minus a product of matrices, or of a column and a row: the evidence
+    has the diagonal matrix and both factors, as `value`.
+    """
+    if x.head not in (add, sub) or x.type.ndim != 2 or x.type.kind not in "fc":
+        return unknown("it is no sum of matrices", blame=x)
+    terms = x.owner.inputs
+    factors = [factors_of(v) for v in terms]
+    products = [i for i, found in enumerate(factors) if found is not None]
+    if len(products) != 1:
+        return unknown("it does not have one product of matrices", blame=x)
+    (i,) = products
+    others = [v for k, v in enumerate(terms) if k != i]
+    known = every("beside a product", diagonal, others)
+    if not known:
+        return known
+    u, v = factors[i]
+    rest = others[0] if len(others) == 1 else add(*others)
+    if x.head is sub:
+        u, rest = (-u, rest) if i else (u, -rest)
+    return because("a product and diagonal matrices", known, value=(rest, u, v))
+
+
+def factors_of(x):
+    """Return two matrices whose product a term is, or a column and a row; None for other terms."""
+    if isinstance(x.head, Dot) and x.type.ndim == 2:
+        return x.owner.inputs
+    if x.head is not mul or x.type.ndim != 2:
+        return None
+    factors = x.owner.inputs
+    columns = [v for v in factors if v.type.broadcastable in ((False, True), (True, True))]
+    across = [v for v in factors if v.type.broadcastable == (True, False)]
+    if len(columns) + len(across) < len(factors) or len(across) != 1 or columns == []:
+        return None
+    column = columns[0] if len(columns) == 1 else mul(*columns)
+    return None if column.type.broadcastable[0] else (column, across[0])
+
+
+class Updated:
+    """The matrix diag(d) + u @ v of a term. `small`: the matrix with as many rows as u has columns,
+    1 + v @ diag(1 / d) @ u.
+    """
+
+    def __init__(self, whole):
+        matrix, self.u, self.v = low_rank_update(whole).value
+        self.whole, self.d = whole, Diagonal()(matrix)
+
+    @property
+    def small(self):
+        """Matrix with as many rows as u has columns."""
+        return eye(self.u.shape[1], dtype=self.u.type.dtype) + self.v @ self.divided(self.u)
+
+    def divided(self, x):
+        """Return the rows of a matrix divided by the diagonal."""
+        return x / as_column(self.d)
+
+    def chosen(self, new, old):
+        """Return the new term where it pays and keeps digits, else the old one."""
+        few = lt(2 * self.u.shape[1], self.u.shape[0])
+        size = abs(self.d)
+        alike = ifelse(few, lt(LEAST_SHARE * largest(size), smallest(size)), few)
+        return ifelse(alike, new, old)
+
+
+def solution(a, b):
+    """Return the solution of equations with an update."""
+    one = Updated(a)
+    first = one.divided(b)
+    new = first - one.divided(one.u) @ SOLVE(one.small, one.v @ first)
+    return one.chosen(new, SOLVE(a, b))
+
+
+def inverted(a):
+    """Return the inverse of an update."""
+    one = Updated(a)
+    new = diag(1 / one.d) - one.divided(one.u) @ SOLVE(one.small, one.v / as_row(one.d))
+    return one.chosen(new, INVERSE(a))
+
+
+def sign_of(a):
+    """Return the sign of the determinant of an update."""
+    one = Updated(a)
+    return one.chosen(prod(sign(one.d)) * OF_LOGARITHM(one.small)[0], OF_LOGARITHM(a)[0])
+
+
+def logdet_of(a):
+    """Return the logarithm of the determinant of an update, in absolute value."""
+    one = Updated(a)
+    new = sum_of(log(abs(one.d))) + OF_LOGARITHM(one.small)[1]
+    return one.chosen(new, OF_LOGARITHM(a)[1])
+
+
+@rule(**updates)
+def solution_of_update(a: Matrix, b: Matrix):
+    """Equations with a diagonal matrix and few columns are small.
+
+    >>> d, u = vector("d", shape=(9,)), matrix("u", shape=(9, 2))
+    >>> rewritten(linalg.solve(diag(d) + u @ u.T, matrix("b")))
+    ifelse(..., b / ExpandDims{axes=[1]}(d) - ..., Solve{as_written}(..., b))
+    """
+    return solve(a, b) >> compute(solution), given(low_rank_update(a))
+
+
+@rule(phase="specialize", claim=backward(2**14))
+def inverse_of_update(a: Matrix):
+    """The inverse of a diagonal matrix and few columns is made of small ones.
+
+    >>> d, u = vector("d", shape=(9,)), matrix("u", shape=(9, 2))
+    >>> rewritten(linalg.inv(diag(d) + u @ u.T))
+    ifelse(..., ..., MatrixInverse{as_written}(...))
+    """
+    return inverse(a) >> compute(inverted), given(low_rank_update(a))
+
+
+@rule(**updates)
+def sign_of_update(a: Matrix):
+    """The determinant of a diagonal matrix and few columns is made of small ones.
+
+    >>> d, u = vector("d", shape=(9,)), matrix("u", shape=(9, 2))
+    >>> rewritten(linalg.slogdet(diag(d) + u @ u.T)[0])
+    ifelse(..., Prod(sign(d)) * SLogDet{as_written}(...).sign, SLogDet{as_written}(...).sign)
+    """
+    return of_logarithm(a)[0] >> compute(sign_of), given(low_rank_update(a))
+
+
+@rule(**updates)
+def logdet_of_update(a: Matrix):
+    """The determinant of a diagonal matrix and few columns is made of small ones.
+
+    >>> d, u = vector("d", shape=(9,)), matrix("u", shape=(9, 2))
+    >>> rewritten(linalg.slogdet(diag(d) + u @ u.T)[1])
+    ifelse(..., Sum(log(abs(d))) + SLogDet{as_written}(...).logabsdet, SLogDet{...}(...).logabsdet)
+    """
+    return of_logarithm(a)[1] >> compute(logdet_of), given(low_rank_update(a))
+
+
+@rule(**updates)
+def determinant_of_update(a: Matrix):
+    """The determinant of a diagonal matrix and few columns is made of small ones, by logarithms.
+
+    >>> d, u = vector("d", shape=(9,)), matrix("u", shape=(9, 2))
+    >>> rewritten(linalg.det(diag(d) + u @ u.T))
+    ifelse(...) * exp(ifelse(...))
+    """
+    left = determinant(a)
+    return left >> of_logarithm(a)[0] * exp(of_logarithm(a)[1]), given(low_rank_update(a))

@@ -1,0 +1,390 @@
+"""Matrices made of others: Kronecker products, and blocks along the diagonal.
+
+What is computed of such a matrix is computed of its parts. Where lengths decide whether that is
+right, and types do not tell them, they decide when the function is called (`by_lengths`).
+"""
+
+from functools import reduce
+from typing import Annotated
+
+from rewrite_engine.facts import positive_definite, same_length, square
+from rewrite_engine.language import *
+from rewrite_engine.rules.diagonals import turn
+from rewrite_engine.rules.linalg.solves import equations
+from rewrite_engine.tensor import Diagonal, and_, cast, concatenate, eq, exp, outer, reshape
+from rewrite_engine.tensor.flow.branches import ifelse
+from rewrite_engine.tensor.linalg import (
+    Cholesky,
+    Det,
+    MatrixInverse,
+    SLogDet,
+    Solve,
+    SolveTriangular,
+)
+from rewrite_engine.tensor.product.blocks import BlockDiag, Kron, starts
+
+inverse, solve, determinant, of_logarithm = MatrixInverse(), Solve(), Det(), SLogDet()
+kron, blocks = Kron(), BlockDiag()
+
+
+def by_lengths(conditions, new, old):
+    """Return the new term if conditions hold, which are known at the latest when a function is
+    called; else the old one.
+    """
+    return ifelse(reduce(and_, conditions), new, old) if conditions else new
+
+
+def are_square(matrices):
+    """Return the conditions that matrices are square, without those that are known to be."""
+    return [eq(x.shape[0], x.shape[1]) for x in matrices if not square(x)]
+
+
+# --- Kronecker products ---------------------------------------------------------------------------
+
+
+def apply_to_columns(f, g, columns, first, second):
+    """Return the matrix of columns after a Kronecker product of two linear maps. f, g: the maps, of
+    matrices; first, second: how many elements they take.
+    """
+    k = columns.shape[1]
+    apart = reshape(columns, (first, second, k), ndim=3).dimshuffle(1, 0, 2)
+    found = g(reshape(apart, (second, first * k), ndim=2))
+    rows = found.shape[0]
+    apart = reshape(found, (rows, first, k), ndim=3).dimshuffle(1, 0, 2)
+    found = f(reshape(apart, (first, rows * k), ndim=2))
+    return reshape(found, (found.shape[0] * rows, k), ndim=2)
+
+
+def times_columns(a, b, c):
+    """Return the Kronecker product of a and b, times the columns of c."""
+    return apply_to_columns(lambda x: a @ x, lambda x: b @ x, c, a.shape[1], b.shape[1])
+
+
+def times_elements(a, b, c):
+    """Return the Kronecker product of a and b, times a vector."""
+    apart = reshape(c, (a.shape[1], b.shape[1]), ndim=2)
+    return reshape(a @ (apart @ b.T), (a.shape[0] * b.shape[0],), ndim=1)
+
+
+def solve_columns(a, b, c):
+    """Return the solutions of equations with the Kronecker product of a and b, for columns of c."""
+    return apply_to_columns(lambda x: solve(a, x), lambda x: solve(b, x), c, a.shape[0], b.shape[0])
+
+
+def substitute_columns(a, b, c, lower, turned, unit):
+    """Return the solutions of equations with the Kronecker product of triangles."""
+    op = SolveTriangular(lower, turned, unit)
+    return apply_to_columns(lambda x: op(a, x), lambda x: op(b, x), c, a.shape[0], b.shape[0])
+
+
+@rule(**equations)
+def kron_times_matrix(a: Matrix, b: Matrix, c: Annotated[Inexact, Matrix]):
+    """The factors of a Kronecker product are much smaller than the product.
+
+    >>> rewritten(kron(matrix("a"), matrix("b")) @ matrix("c"))
+    Reshape{i, i}(a @ Reshape{...}(...), ...)
+    """
+    return kron(a, b) @ c >> compute(times_columns)
+
+
+@rule(**equations)
+def kron_times_vector(a: Matrix, b: Matrix, c: Annotated[Inexact, Vector]):
+    """The factors of a Kronecker product are much smaller than the product.
+
+    >>> rewritten(kron(matrix("a"), matrix("b")) @ vector("c"))
+    Reshape{i}(a @ (Reshape{i, i}(c, ...) @ Transpose{axes=[1, 0]}(b)), ...)
+    """
+    return kron(a, b) @ c >> compute(times_elements)
+
+
+@rule(**equations)
+def vector_times_kron(a: Matrix, b: Matrix, c: Annotated[Inexact, Vector]):
+    """The factors of a Kronecker product are much smaller than the product.
+
+    >>> rewritten(vector("c") @ kron(matrix("a"), matrix("b")))
+    Reshape{i}(Transpose{axes=[1, 0]}(a) @ (Reshape{i, i}(c, ...) @ b), ...)
+    """
+    return c @ kron(a, b) >> kron(turn(a), turn(b)) @ c
+
+
+@rule(**equations)
+def matrix_times_kron(a: Matrix, b: Matrix, c: Annotated[Inexact, Matrix]):
+    """The factors of a Kronecker product are much smaller than the product.
+
+    >>> rewritten(matrix("c") @ kron(matrix("a"), matrix("b")))
+    Transpose{axes=[1, 0]}(Reshape{i, i}(...))
+    """
+    return c @ kron(a, b) >> turn(kron(turn(a), turn(b)) @ turn(c))
+
+
+@rule(**equations)
+def kron_times_kron(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
+    """A product of Kronecker products whose factors fit is one of their products.
+
+    >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
+    >>> rewritten(kron(a, b) @ kron(c, d) @ vector("v"))
+    Reshape{9}(a @ c @ (Reshape{3, 3}(v, ...) @ Transpose{axes=[1, 0]}(b @ d)), ...)
+    """
+    return kron(a, b) @ kron(c, d) >> kron(a @ c, b @ d), given(
+        same_length(a, 1, c, 0), same_length(b, 1, d, 0)
+    )
+
+
+@rule(phase="canonicalize", claim=exact, tags=["before_gradients"])
+def transpose_of_kron(a: Matrix, b: Matrix):
+    """The transpose of a Kronecker product is that of the transposes.
+
+    >>> rewritten(kron(matrix("a"), matrix("b")).T @ vector("c"))
+    Reshape{i}(Transpose{axes=[1, 0]}(a) @ (Reshape{i, i}(c, ...) @ b), ...)
+    """
+    return turn(kron(a, b)) >> kron(turn(a), turn(b))
+
+
+@rule(phase="specialize", claim=backward(16))
+def inverse_of_kron(a: Matrix, b: Matrix):
+    """The inverse of a Kronecker product is that of the inverses. (One of matrices that are not
+    square has none.)
+
+    >>> rewritten(linalg.inv(kron(matrix("a"), matrix("b"))) @ vector("c"))
+    DropDims{axes=[1]}(Reshape{...}(Solve(a, ...), ...))
+    """
+    return inverse(kron(a, b)) >> kron(inverse(a), inverse(b))
+
+
+@rule(**equations)
+def solution_of_kron(a: Matrix, b: Matrix, c: Matrix):
+    """Equations with the factors are much smaller than those with a Kronecker product.
+
+    >>> rewritten(linalg.solve(kron(matrix("a"), matrix("b")), matrix("c")))
+    Reshape{i, i}(Solve(a, ...), ...)
+    """
+    return solve(kron(a, b), c) >> compute(solve_columns)
+
+
+@rule(**equations)
+def substitution_of_kron(a: Matrix, b: Matrix, c: Matrix, lower: Prop, turned: Prop, unit: Prop):
+    """Equations with the factors are much smaller than those with a Kronecker product.
+
+    >>> a, b = linalg.cholesky(matrix("a")), linalg.cholesky(matrix("b"))
+    >>> rewritten(linalg.solve_triangular(kron(a, b), matrix("c"), lower=True))
+    Reshape{i, i}(SolveTriangular{...}(...), ...)
+    """
+    op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
+    return op(kron(a, b), c) >> compute(substitute_columns)
+
+
+def kron_sign(a, b):
+    """Return the sign of the determinant of a Kronecker product."""
+    of_a, of_b = [of_logarithm(x)[0] for x in (a, b)]
+    rows = [cast(x.shape[0], of_a.type.dtype) for x in (a, b)]
+    old = SLogDet(as_written=True)(kron(a, b))[0]
+    return by_lengths(are_square([a, b]), of_a ** rows[1] * of_b ** rows[0], old)
+
+
+def kron_logdet(a, b):
+    """Return the logarithm of the determinant of a Kronecker product, in absolute value."""
+    of_a, of_b = [of_logarithm(x)[1] for x in (a, b)]
+    rows = [cast(x.shape[0], of_a.type.dtype) for x in (a, b)]
+    old = SLogDet(as_written=True)(kron(a, b))[1]
+    return by_lengths(are_square([a, b]), of_a * rows[1] + of_b * rows[0], old)
+
+
+@rule(**equations)
+def sign_of_kron(a: Matrix, b: Matrix):
+    """The determinant of a Kronecker product is made of powers of those of the factors.
+
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.slogdet(kron(a, b))[0])
+    sqr(SLogDet(a).sign) * SLogDet(b).sign ** 3.0
+    """
+    return of_logarithm(kron(a, b))[0] >> compute(kron_sign)
+
+
+@rule(**equations)
+def logdet_of_kron(a: Matrix, b: Matrix):
+    """The determinant of a Kronecker product is made of powers of those of the factors.
+
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.slogdet(kron(a, b))[1])
+    2.0 * SLogDet(a).logabsdet + 3.0 * SLogDet(b).logabsdet
+    """
+    return of_logarithm(kron(a, b))[1] >> compute(kron_logdet)
+
+
+@rule(**equations)
+def determinant_of_kron(a: Matrix, b: Matrix):
+    """The determinant of a Kronecker product is made of powers of those of the factors, which may
+    overflow: by logarithms.
+
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.det(kron(a, b)))
+    sqr(SLogDet(a).sign) * SLogDet(b).sign ** 3.0 * exp(...)
+    """
+    found = of_logarithm(kron(a, b))
+    return determinant(kron(a, b)) >> found[0] * exp(found[1])
+
+
+@rule(**equations)
+def factor_of_kron(a: Matrix, b: Matrix, lower: Prop, error: Prop):
+    """The Cholesky factor of a Kronecker product is that of the factors.
+
+    >>> a, b = [matrix(name) @ matrix(name).T + eye(3) for name in "ab"]
+    >>> rewritten(linalg.cholesky(kron(a, b)) @ vector("c"))
+    Reshape{i}(Cholesky{...}(...) @ (Reshape{...}(...) @ Transpose{...}(Cholesky{...}(...))), ...)
+    """
+    op = Cholesky(lower=lower, on_error=error)
+    return op(kron(a, b)) >> kron(op(a), op(b)), given(positive_definite(a), positive_definite(b))
+
+
+def kron_diagonal(a, b):
+    """Return the diagonal of a Kronecker product of square matrices."""
+    found = outer(Diagonal()(a), Diagonal()(b))
+    return reshape(found, (a.shape[0] * b.shape[0],), ndim=1)
+
+
+@rule(**equations)
+def diagonal_of_kron(a: Matrix, b: Matrix):
+    """The diagonal of a Kronecker product of square matrices is that of the diagonals.
+
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(Diagonal()(kron(a, b)))
+    Reshape{6}(ExpandDims{axes=[1]}(Diagonal(a)) * ExpandDims{axes=[0]}(Diagonal(b)), ...)
+    """
+    return Diagonal()(kron(a, b)) >> compute(kron_diagonal), given(square(a), square(b))
+
+
+# --- blocks along the diagonal --------------------------------------------------------------------
+
+
+def parts_of(x, ends, axis=0):
+    """Return the pieces of an array that begin at `ends`; the last has all that is left."""
+    pieces = [slice(a, b) for a, b in zip(ends, [*ends[1:-1], None], strict=False)]
+    return [x[(slice(None),) * axis + (piece,)] for piece in pieces]
+
+
+def blocks_times(xs, c):
+    """Return a block diagonal matrix times a matrix or vector."""
+    pieces = zip(xs, parts_of(c, starts(xs, 1)), strict=True)
+    return concatenate([x @ piece for x, piece in pieces], axis=0)
+
+
+def times_blocks(xs, c):
+    """Return a matrix or vector times a block diagonal matrix."""
+    axis = c.type.ndim - 1
+    pieces = zip(xs, parts_of(c, starts(xs, 0), axis), strict=True)
+    return concatenate([piece @ x for x, piece in pieces], axis=axis)
+
+
+def solve_blocks(xs, c):
+    """Return the solution of equations with a block diagonal matrix."""
+    pieces = zip(xs, parts_of(c, starts(xs, 0)), strict=True)
+    return concatenate([solve(x, piece) for x, piece in pieces], axis=0)
+
+
+@rule(**equations)
+def blocks_times_array(xs: Rest, c: Inexact):
+    """The zeros between blocks are not multiplied.
+
+    >>> rewritten(linalg.block_diag(matrix("a"), matrix("b")) @ vector("c"))
+    Join{axis=0}(a @ Subtensor{...}(c, ...), b @ Subtensor{...}(c, ...))
+    """
+    return blocks(*xs) @ c >> compute(blocks_times)
+
+
+@rule(**equations)
+def array_times_blocks(xs: Rest, c: Inexact):
+    """The zeros between blocks are not multiplied.
+
+    >>> rewritten(vector("c") @ linalg.block_diag(matrix("a"), matrix("b")))
+    Join{axis=0}(Subtensor{...}(c, ...) @ a, Subtensor{...}(c, ...) @ b)
+    """
+    return c @ blocks(*xs) >> compute(times_blocks)
+
+
+@rule(phase="canonicalize", claim=exact, tags=["before_gradients"])
+def transpose_of_blocks(xs: Rest):
+    """The transpose of blocks along a diagonal has the transposed blocks.
+
+    >>> rewritten(linalg.block_diag(matrix("a"), matrix("b")).T @ vector("c"))
+    Join{axis=0}(Transpose{...}(a) @ ..., Transpose{...}(b) @ ...)
+    """
+    return turn(blocks(*xs)) >> compute(lambda xs: blocks(*[x.T for x in xs]))
+
+
+@rule(phase="specialize", claim=backward(16))
+def inverse_of_blocks(xs: Rest):
+    """The inverse of blocks along a diagonal has the inverse blocks. (Blocks that are not square
+    have none.)
+
+    >>> rewritten(linalg.inv(linalg.block_diag(matrix("a"), matrix("b"))) @ vector("c"))
+    DropDims{axes=[1]}(Join{axis=0}(Solve(a, ...), Solve(b, ...)))
+    """
+    return inverse(blocks(*xs)) >> compute(lambda xs: blocks(*[inverse(x) for x in xs]))
+
+
+@rule(**equations)
+def solution_of_blocks(xs: Rest, c: Matrix):
+    """Equations with each block are solved alone.
+
+    >>> rewritten(linalg.solve(linalg.block_diag(matrix("a"), matrix("b")), matrix("c")))
+    Join{axis=0}(Solve(a, Subtensor{...}(c, ...)), Solve(b, Subtensor{...}(c, ...)))
+    """
+    return solve(blocks(*xs), c) >> compute(solve_blocks)
+
+
+def slogdet_of_blocks(xs, i, combined):
+    """Return an output of `SLogDet` of a block diagonal matrix, from those of the blocks."""
+    old = SLogDet(as_written=True)(blocks(*xs))[i]
+    return by_lengths(are_square(xs), reduce(combined, [of_logarithm(x)[i] for x in xs]), old)
+
+
+@rule(**equations)
+def sign_of_blocks(xs: Rest):
+    """The determinant of blocks along a diagonal is the product of theirs.
+
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.slogdet(linalg.block_diag(a, b))[0])
+    SLogDet(a).sign * SLogDet(b).sign
+    """
+    return of_logarithm(blocks(*xs))[0] >> compute(
+        lambda xs: slogdet_of_blocks(xs, 0, lambda x, y: x * y)
+    )
+
+
+@rule(**equations)
+def logdet_of_blocks(xs: Rest):
+    """The determinant of blocks along a diagonal is the product of theirs.
+
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.slogdet(linalg.block_diag(a, b))[1])
+    SLogDet(a).logabsdet + SLogDet(b).logabsdet
+    """
+    return of_logarithm(blocks(*xs))[1] >> compute(
+        lambda xs: slogdet_of_blocks(xs, 1, lambda x, y: x + y)
+    )
+
+
+@rule(**equations)
+def determinant_of_blocks(xs: Rest):
+    """The determinant of blocks along a diagonal is the product of theirs, which may overflow: by
+    logarithms.
+
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.det(linalg.block_diag(a, b)))
+    SLogDet(a).sign * SLogDet(b).sign * exp(SLogDet(a).logabsdet + SLogDet(b).logabsdet)
+    """
+    found = of_logarithm(blocks(*xs))
+    return determinant(blocks(*xs)) >> found[0] * exp(found[1])
+
+
+# --- what is left ---------------------------------------------------------------------------------
+
+
+@node_rewriter([Kron, BlockDiag], phase="specialize", claim=exact)
+def blocks_written_out(fgraph, node):
+    """Write matrices of blocks with ops that all linkers know. Not data: the ops do it.
+
+    >>> rewritten(kron(matrix("a"), matrix("b")))
+    Reshape{i, i}(ExpandDims{axes=[1, 3]}(a) * ExpandDims{axes=[0, 2]}(b), ...)
+    """
+    return node.op.written_out(*node.inputs)
