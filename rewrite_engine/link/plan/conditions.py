@@ -70,13 +70,15 @@ def known_first(
     place = {v: i for i, node in enumerate(nodes) for v in node.outputs}
     needs = _Needs(outputs)
     wishes: dict[int, set[int]] = {}
+    fits = True
     for i in range(len(nodes) - 1, -1, -1):
         own = needs.of(nodes[i])
-        positions = {place.get(needs.asked[c], -1) for way in own for c, _ in way}
-        if positions and max(positions) > i:
-            wishes[i] = {k for k in positions if k > i}
+        positions = {place.get(needs.asked[c], -1) for way in own for c, _ in way} - {-1}
+        if positions:  # also of conditions that are known by now: what is moved stays behind them
+            wishes[i] = positions
+            fits = fits and max(positions) < i
         needs.add_inputs(nodes[i], own)
-    return _sort(nodes, before, wishes) if wishes else nodes
+    return nodes if fits else _sort(nodes, before, wishes)
 
 
 def _sort(

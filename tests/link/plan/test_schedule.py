@@ -31,6 +31,16 @@ def test_every_node_runs_behind_those_that_it_reads() -> None:
     assert len(nodes) == len(set(nodes)) == 5
 
 
+def test_what_a_condition_is_computed_from_does_not_wait_for_it() -> None:
+    size = pt.abs(x)
+    first = pt.gt(x.shape[0], 2)
+    both = pt.ifelse(first, pt.max(size) > 1, first)  # size is read by the branch, too
+    outputs = [pt.ifelse(both, pt.sin(y) + pt.log(size).sum(), pt.cos(y))]
+    graph = FunctionGraph([x, y], outputs, clone=False)
+    where = {str(n.op): ways for n, ways in conditions(schedule(graph), outputs).items()}
+    assert len(where["sin"]) == len(where["cos"]) == 1
+
+
 def test_conditions_come_first() -> None:
     s = pt.scalar("s")
     out = pt.ifelse(pt.exp(s) > 1, pt.sin(x), pt.cos(x))
