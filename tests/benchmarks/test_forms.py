@@ -118,8 +118,8 @@ def test_a_program_may_have_arguments() -> None:
 
 
 def line(name: str, right: bool, seconds: float, rows: int = 300) -> dict[str, Any]:
-    return {"name": name, "rows": rows, "right": right, "error": 0.0, "seconds": seconds,
-            "by_hand": 1.0}  # fmt: skip
+    return {"name": name, "rows": rows, "right": right, "error": 0.0, "seconds": seconds * 1e-3,
+            "by_hand": 1e-3}  # fmt: skip
 
 
 def test_the_summary_counts() -> None:
@@ -133,3 +133,9 @@ def test_the_summary_counts() -> None:
         "t: not behind PyTensor": ("2 of 4", False),
         "t: right with PyTensor": ("4 of 4 lines", None),
     }
+
+
+def test_a_call_is_never_slow_for_itself() -> None:
+    quick = line("a", True, 5.0) | {"seconds": 0.5e-6, "by_hand": 0.1e-6}
+    assert forms.is_within(quick, 1.3)
+    assert not forms.is_within(quick | {"seconds": 5e-6, "by_hand": 1e-6}, 1.3)
