@@ -21,7 +21,7 @@ from rewrite_engine.pipeline.phases import PHASES, all_rules
 from rewrite_engine.rewrite.trace import brief
 
 #: the phases that promise a form
-HELD = ("canonicalize", "loops", "stabilize", "specialize")
+HELD = ("canonicalize", "loops", "stabilize", "specialize", "factorize")
 
 
 @lru_cache(maxsize=64)

@@ -114,7 +114,7 @@ class PipelineDatabase:
 #: {phase: its position in PyTensor's database}
 POSITIONS = {
     "merge": 0, "inner": 0.2, "canonicalize": 1, "loops": 1.1, "stabilize": 1.5, "specialize": 2,
-    "inplace": 49.5,
+    "factorize": 2.5, "inplace": 49.5,
 }  # fmt: skip
 
 

@@ -44,7 +44,7 @@ AUTO = "auto"  # the linker of `config.linker`
 #: named modes → their query
 MODES = {
     "fast_run": Query(),
-    "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
+    "fast_compile": Query(exclude=frozenset({"specialize", "factorize", "inplace"})),
 }
 #: what the field calls them by number
 LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_run"}

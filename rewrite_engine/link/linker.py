@@ -38,7 +38,9 @@ class Linker:
     """
 
     name = ""
-    phases: tuple[str, ...] = ("merge", "inner", "canonicalize", "loops", "stabilize", "specialize")
+    phases: tuple[str, ...] = (
+        "merge", "inner", "canonicalize", "loops", "stabilize", "specialize", "factorize",
+    )  # fmt: skip
     reference = False
     profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks] | None = None
     own: dict[Any, dict[Linker, Linked]]  # of one that is profiled, for `kept`

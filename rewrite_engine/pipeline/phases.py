@@ -71,11 +71,11 @@ PACKS = (
 #: package is, and tried after all others
 ON_DEMAND = {
     "rewrite_engine.rules.linalg.determinants": "rewrite_engine.tensor.linalg",
-    "rewrite_engine.rules.linalg.factors": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.gradients": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.low_rank": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.solves": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.structure": "rewrite_engine.tensor.product.blocks",
+    "rewrite_engine.rules.linalg.factors": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.sparse": "rewrite_engine.sparse",
 }
 
@@ -119,7 +119,8 @@ class Phase(NamedTuple):
     on_request: only for queries that include the phase's name, whatever the linker. inside: whether
     it also runs on the graphs inside ops, in the phase `inner`. inner: whether the driver receives
     that of `inner` (None if that phase is left out). does: the name in a trace for a step by the
-    driver itself. tries: the kinds of rules that can fire in it.
+    driver itself. tries: the kinds of rules that can fire in it. if_any: whether it is left out while
+    no rule belongs to it.
     """
 
     name: str
@@ -131,6 +132,7 @@ class Phase(NamedTuple):
     inner: bool = False
     does: str | None = None
     tries: tuple[type, ...] = (Rule,)
+    if_any: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -167,6 +169,7 @@ PHASES = (
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
+    Phase("factorize", EquilibriumOptimizer, if_any=True),
     Phase(
         "inplace",
         overwriting,
@@ -373,6 +376,7 @@ def optimizer(
             raise UnknownNameError(f"a linker requires the phase {name!r}; the phases are {known}")
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
+    wanted = [phase for phase in wanted if not phase.if_any or phase.rules(chosen)]
     drivers: dict[str, Any] = {}
     for phase in wanted:
         part = drivers[phase.name] = phase.part(chosen, drivers)

@@ -15,6 +15,7 @@ from rewrite_engine.tensor import (
     Tri,
     alloc,
     cast,
+    mul,
     switch,
 )
 from rewrite_engine.tensor.creation import Eye
@@ -23,6 +24,9 @@ from rewrite_engine.tensor.elemwise import Elemwise
 turn = DimShuffle(2, (1, 0))
 as_column = DimShuffle(1, (0, "x"))
 as_row = DimShuffle(1, ("x", 0))
+
+
+scalings = {"phase": "canonicalize", "claim": backward(4), "tags": ["before_gradients"]}
 
 
 # --- reading a diagonal ---------------------------------------------------------------------------
@@ -54,6 +58,11 @@ def diagonal_of_transpose(x: Matrix):
     return Diagonal()(turn(x)) >> Diagonal()(x)
 
 
+def reaches_diagonal(k):
+    """Return whether a triangle up to a diagonal has the main one."""
+    return k.number >= 0
+
+
 @rule(phase="canonicalize", claim=exact)
 def diagonal_of_eye(dtype: Prop, n: Scalar):
     """The diagonal of a unit matrix is a vector of ones.
@@ -62,6 +71,16 @@ def diagonal_of_eye(dtype: Prop, n: Scalar):
     Alloc(1.0, n)
     """
     return Diagonal()(Eye(dtype)(n, n, 0)) >> compute(lambda dtype, n: alloc(cast(1, dtype), n))
+
+
+@rule(phase="canonicalize", claim=exact)
+def diagonal_of_triangle(x: Matrix, y, n: Scalar, m: Scalar, k: Const):
+    """The diagonal of a triangle is that of the matrix.
+
+    >>> rewritten(Diagonal()(tril(matrix("x"))))
+    Diagonal(x)
+    """
+    return Diagonal()(switch(Tri()(n, m, k), x, y)) >> Diagonal()(x), given(reaches_diagonal)
 
 
 def is_elementwise(op):
@@ -160,6 +179,66 @@ def vector_times_diagonal(a: Annotated[Inexact, Vector], b: Matrix):
     v * u
     """
     return a @ b >> a * Diagonal()(b), given(keeps_columns, diagonal(b))
+
+
+# --- products of scaled matrices and vectors ------------------------------------------------------
+
+
+def all_true(flags):
+    """Return whether all are true."""
+    return False not in flags
+
+
+def are_whole(rest):
+    """Return whether the product of the other factors is a matrix without repeated rows or
+    columns.
+    """
+    shapes = [v.type.broadcastable for v in rest if v.type.ndim == 2]
+    return bool(shapes) and not any(map(all_true, zip(*shapes, strict=True)))
+
+
+@rule(**scalings)
+def scaled_columns_times_vector(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the vector are scaled instead of the columns of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten((a * u) @ v, a @ diag(u) @ v)
+    [a @ (u * v), a @ (u * v)]
+    """
+    return mul(as_row(u), *rest) @ v >> mul(*rest) @ (u * v), given(are_whole)
+
+
+@rule(**scalings)
+def scaled_rows_times_vector(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the product are scaled instead of the rows of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten((u[:, None] * a) @ v)
+    u * (a @ v)
+    """
+    return mul(as_column(u), *rest) @ v >> u * (mul(*rest) @ v), given(are_whole)
+
+
+@rule(**scalings)
+def vector_times_scaled_rows(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the vector are scaled instead of the rows of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten(v @ (u[:, None] * a))
+    v * u @ a
+    """
+    return v @ mul(as_column(u), *rest) >> (v * u) @ mul(*rest), given(are_whole)
+
+
+@rule(**scalings)
+def vector_times_scaled_columns(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+    """The elements of the product are scaled instead of the columns of the matrix.
+
+    >>> a, u, v = matrix("a"), vector("u"), vector("v")
+    >>> rewritten(v @ (a * u))
+    v @ a * u
+    """
+    return v @ mul(as_row(u), *rest) >> (v @ mul(*rest)) * u, given(are_whole)
 
 
 # --- triangles ----------------------------------------------------------------------------------

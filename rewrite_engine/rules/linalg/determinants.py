@@ -7,6 +7,7 @@ determinants of products, inverses and Kronecker products are, too.
 
 from typing import Annotated
 
+from rewrite_engine.errors import ShapeError
 from rewrite_engine.facts import (
     lower_triangular,
     positive,
@@ -16,12 +17,15 @@ from rewrite_engine.facts import (
 )
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import turn
-from rewrite_engine.rules.linalg.solves import nonzero_or_error
-from rewrite_engine.tensor import Diagonal, abs, cast, exp, log, mul, neq, sign
+from rewrite_engine.rules.linalg.solves import are_square, by_lengths, nonzero_or_error
+from rewrite_engine.tensor import Diagonal, abs, cast, eq, exp, log, mul, neq, prod, sign
+from rewrite_engine.tensor import sum as sum_of
+from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 from rewrite_engine.tensor.linalg import Cholesky, Det, MatrixInverse, SLogDet
 from rewrite_engine.tensor.reduce import Prod, Sum
 
 determinant, of_logarithm, inverse = Det(), SLogDet(), MatrixInverse()
+square_or_error = CheckAndRaise(ShapeError, "the matrix is not square")
 determinants = {"phase": "canonicalize", "claim": backward(16), "tags": ["before_gradients"]}
 
 
@@ -101,26 +105,6 @@ OUTPUTS = table(
     ("logdet_of_transpose", lambda a: of_logarithm(turn(a))[1] >> of_logarithm(a)[1],
      backward(16), "A matrix and its transpose have one determinant.",
      "linalg.slogdet(matrix('a').T)[1] -> SLogDet(a).logabsdet"),
-    ("sign_of_triangle",
-     lambda a: (of_logarithm(a)[0] >> Prod()(sign(Diagonal()(a))), given(square(a), triangular(a))),
-     backward(16), "The determinant of a triangle is the product of its diagonal.",
-     "linalg.slogdet(diag(vector('u')))[0] -> Prod(sign(u))"),
-    ("logdet_of_triangle",
-     lambda a: (
-         of_logarithm(a)[1] >> Sum()(log(abs(Diagonal()(a)))), given(square(a), triangular(a))
-     ),
-     backward(16), "The determinant of a triangle is the product of its diagonal.",
-     "linalg.slogdet(diag(vector('u')))[1] -> Sum(log(abs(u)))"),
-    ("sign_of_product",
-     lambda a, b: (of_logarithm(a @ b)[0] >> of_logarithm(a)[0] * of_logarithm(b)[0],
-                   given(square(a))),
-     backward(16), "The determinant of a product is the product of the determinants.",
-     "linalg.slogdet(matrix('a') @ linalg.cholesky(matrix('k')))[0] -> ..."),
-    ("logdet_of_product",
-     lambda a, b: (of_logarithm(a @ b)[1] >> of_logarithm(a)[1] + of_logarithm(b)[1],
-                   given(square(a))),
-     backward(16), "The determinant of a product is the product of the determinants.",
-     "linalg.slogdet(matrix('a') @ linalg.cholesky(matrix('k')))[1] -> ..."),
     ("sign_of_inverse", lambda a: of_logarithm(inverse(a))[0] >> compute(
         lambda a: with_inverse(of_logarithm(a)[0], of_logarithm(a)[0])),
      backward(16), "The determinant of an inverse is the inverse of the determinant.",
@@ -132,7 +116,6 @@ OUTPUTS = table(
     phase="canonicalize",
     tags=["before_gradients"],
     a=Matrix,
-    b=Matrix,
 )  # fmt: skip
 
 
@@ -146,6 +129,11 @@ def determinant_of_transpose(a: Matrix):
     return determinant(turn(a)) >> determinant(a)
 
 
+def checked_square(value, a):
+    """Return a value of a matrix; an error if the matrix turns out not to be square."""
+    return value if square(a) else square_or_error(value, eq(a.shape[0], a.shape[1]))
+
+
 @rule(**determinants)
 def determinant_of_triangle(a: Matrix):
     """The determinant of a triangle is the product of its diagonal.
@@ -153,21 +141,79 @@ def determinant_of_triangle(a: Matrix):
     >>> rewritten(linalg.det(diag(vector("u"))))
     Prod(u)
     """
-    return determinant(a) >> Prod()(Diagonal()(a)), given(square(a), triangular(a))
+    return determinant(a) >> compute(lambda a: checked_square(prod(Diagonal()(a)), a)), given(
+        triangular(a)
+    )
 
 
 @rule(**determinants)
+def sign_of_triangle(a: Matrix):
+    """The determinant of a triangle is the product of its diagonal.
+
+    >>> rewritten(linalg.slogdet(diag(vector("u")))[0])
+    Prod(sign(u))
+    """
+    return of_logarithm(a)[0] >> compute(
+        lambda a: checked_square(prod(sign(Diagonal()(a))), a)
+    ), given(triangular(a))
+
+
+@rule(**determinants)
+def logdet_of_triangle(a: Matrix):
+    """The determinant of a triangle is the product of its diagonal.
+
+    >>> rewritten(linalg.slogdet(diag(vector("u")))[1])
+    Sum(log(abs(u)))
+    """
+    return of_logarithm(a)[1] >> compute(
+        lambda a: checked_square(sum_of(log(abs(Diagonal()(a)))), a)
+    ), given(triangular(a))
+
+
+def product_of_both(a, b, i, combined):
+    """Return an output of `SLogDet` of a product, combined of those of the factors if these are
+    square; there may be no determinant of them otherwise.
+    """
+    new = combined(of_logarithm(a)[i], of_logarithm(b)[i])
+    return by_lengths(are_square([a]), new, SLogDet(as_written=True)(a @ b)[i])
+
+
+@rule(phase="specialize", claim=backward(16))
+def sign_of_product(a: Matrix, b: Matrix):
+    """The determinant of a product of square matrices is the product of the determinants.
+
+    >>> low = linalg.cholesky(matrix("k"))
+    >>> rewritten(linalg.slogdet(low @ matrix("b"))[0])
+    Prod(sign(Diagonal(...))) * SLogDet(b).sign
+    """
+    return of_logarithm(a @ b)[0] >> compute(
+        lambda a, b: product_of_both(a, b, 0, lambda x, y: x * y)
+    )
+
+
+@rule(phase="specialize", claim=backward(16))
+def logdet_of_product(a: Matrix, b: Matrix):
+    """The determinant of a product of square matrices is the product of the determinants.
+
+    >>> low = linalg.cholesky(matrix("k"))
+    >>> rewritten(linalg.slogdet(low @ matrix("b"))[1])
+    Sum(log(Diagonal(...))) + SLogDet(b).logabsdet
+    """
+    return of_logarithm(a @ b)[1] >> compute(
+        lambda a, b: product_of_both(a, b, 1, lambda x, y: x + y)
+    )
+
+
+@rule(phase="specialize", claim=backward(16))
 def determinant_of_product(a: Matrix, b: Matrix):
     """The determinant of a product of square matrices needs no product. (By logarithms, as one of
     the determinants may overflow.)
 
     >>> rewritten(linalg.det(linalg.cholesky(matrix("k")) @ matrix("b")))
-    Prod(...) * ...
+    Prod(sign(Diagonal(...))) * SLogDet(b).sign * exp(Sum(log(Diagonal(...))) + ...)
     """
-    both = SLogDet()(a), SLogDet()(b)
-    return determinant(a @ b) >> both[0][0] * both[1][0] * exp(both[0][1] + both[1][1]), given(
-        square(a)
-    )
+    found = of_logarithm(a @ b)
+    return determinant(a @ b) >> found[0] * exp(found[1])
 
 
 @rule(**determinants)

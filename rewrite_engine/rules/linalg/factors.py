@@ -10,7 +10,7 @@ from rewrite_engine.tensor.linalg.factor import Factor, FactorInverse, FactorSLo
 USES = (Solve, MatrixInverse, SLogDet)
 
 
-@node_rewriter([Solve, MatrixInverse, SLogDet], phase="specialize", claim=backward(16), depth=2)
+@node_rewriter([Solve, MatrixInverse, SLogDet], phase="factorize", claim=backward(16), depth=2)
 def one_factorisation(fgraph, node):
     """Factorise a matrix once for all equations, inverses and determinants. Not data: it is about
     several nodes.
@@ -50,8 +50,12 @@ def uses_of(fgraph, matrix):
 
 
 def factorises(node, matrix):
-    """Return whether a node factorises a matrix, its first input."""
-    return type(node.op) in USES and node.inputs[0] is matrix
+    """Return whether a node factorises a matrix, its first input. (Determinants of single
+    precision are computed in double precision.)
+    """
+    if type(node.op) not in USES or node.inputs[0] is not matrix:
+        return False
+    return not isinstance(node.op, SLogDet) or matrix.type.dtype in ("float64", "complex128")
 
 
 def from_factor(node, turned, factor, pivots):

@@ -25,7 +25,7 @@ OF_LOGARITHM = SLogDet(as_written=True)
 #: how small a number on the diagonal may be, as a share of the largest one (so many times the error
 #: may grow)
 LEAST_SHARE = 2.0**-12
-updates = {"phase": "canonicalize", "claim": backward(2**14), "tags": ["before_gradients"]}
+updates = {"phase": "specialize", "claim": backward(2**14)}
 
 
 @fact(depth=3)
@@ -132,7 +132,7 @@ def solution_of_update(a: Matrix, b: Matrix):
     return solve(a, b) >> compute(solution), given(low_rank_update(a))
 
 
-@rule(phase="specialize", claim=backward(2**14))
+@rule(**updates)
 def inverse_of_update(a: Matrix):
     """The inverse of a diagonal matrix and few columns is made of small ones.
 

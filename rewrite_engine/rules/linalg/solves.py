@@ -5,6 +5,7 @@ Normal forms: products with an inverse are `Solve`, of a matrix on the left; a t
 inverse is the inverse of the transpose; vectors are solved for as columns.
 """
 
+from functools import reduce
 from typing import Annotated
 
 from rewrite_engine.facts import (
@@ -13,13 +14,16 @@ from rewrite_engine.facts import (
     lower_triangular,
     orthogonal,
     square,
+    symmetric,
     upper_triangular,
 )
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import as_column, is_read_once, keeps_rows, turn
-from rewrite_engine.tensor import Diagonal, DimShuffle, diag, neq
+from rewrite_engine.tensor import Diagonal, DimShuffle, and_, diag, eq, neq
 from rewrite_engine.tensor import all as all_of
 from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.dimshuffle import transposes
+from rewrite_engine.tensor.flow.branches import ifelse
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 from rewrite_engine.tensor.linalg import MatrixInverse, SingularMatrixError, Solve, SolveTriangular
 
@@ -28,6 +32,18 @@ column_of = DimShuffle(2, (0,))
 #: returns its argument; raises an error if a number in it is 0
 nonzero_or_error = CheckAndRaise(SingularMatrixError, "the matrix is singular")
 equations = {"phase": "canonicalize", "claim": backward(16), "tags": ["before_gradients"]}
+
+
+def by_lengths(conditions, new, old):
+    """Return the new term if conditions hold, which are known at the latest when a function is
+    called; else the old one.
+    """
+    return ifelse(reduce(and_, conditions), new, old) if conditions else new
+
+
+def are_square(matrices):
+    """Return the conditions that matrices are square, without those that are known to be."""
+    return [eq(x.shape[0], x.shape[1]) for x in matrices if not square(x)]
 
 
 def checked_pivots(a):
@@ -141,6 +157,28 @@ def vector_times_solutions(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
 
 
 @rule(**equations)
+def turned_solutions_times_vector(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
+    """One system of equations with the transpose replaces one for each column.
+
+    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
+    >>> rewritten(b @ linalg.inv(a) @ v)
+    b @ DropDims{axes=[1]}(Solve(a, ExpandDims{axes=[1]}(v)))
+    """
+    return turn(solve(a, b)) @ v >> turn(b) @ column_of(solve(turn(a), as_column(v)))
+
+
+@rule(**equations)
+def vector_times_turned_solutions(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
+    """One system of equations replaces one for each column.
+
+    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
+    >>> rewritten(v @ linalg.solve(a, b).T)
+    DropDims{axes=[1]}(Solve(a, ExpandDims{axes=[1]}(b @ v)))
+    """
+    return v @ turn(solve(a, b)) >> column_of(solve(a, as_column(b @ v)))
+
+
+@rule(**equations)
 def substitutions_times_vector(
     a: Matrix, b: Matrix, v: Annotated[Inexact, Vector], lower: Prop, turned: Prop, unit: Prop
 ):
@@ -171,6 +209,28 @@ def solution_of_turned_triangle(a: Matrix, b: Matrix, lower: Prop, turned: Prop,
 
 
 # --- what is known of the matrix ------------------------------------------------------------------
+
+
+@rule(**equations)
+def solution_of_turned_symmetric(a: Matrix, b: Matrix):
+    """A symmetric matrix is its own transpose.
+
+    >>> a, v = matrix("a"), vector("v")
+    >>> rewritten(v @ linalg.inv(a @ a.T))
+    DropDims{axes=[1]}(Solve(a @ Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(v)))
+    """
+    return solve(turn(a), b) >> solve(a, b), given(symmetric(a))
+
+
+@rule(**equations)
+def inverse_of_turned_symmetric(a: Matrix):
+    """A symmetric matrix is its own transpose.
+
+    >>> a = matrix("a")
+    >>> rewritten(linalg.inv(a @ a.T).T)
+    MatrixInverse(a @ Transpose{axes=[1, 0]}(a))
+    """
+    return inverse(turn(a)) >> inverse(a), given(symmetric(a))
 
 
 @rule(**equations)
@@ -271,3 +331,31 @@ def inverse_of_orthogonal(a: Annotated[Float, Matrix]):
     Transpose{axes=[1, 0]}(QR{complete=True, pivoting=False}(a).Q)
     """
     return inverse(a) >> turn(a), given(orthogonal(a))
+
+
+# --- what lengths decide --------------------------------------------------------------------------
+
+
+def one_after_the_other(a, b, c):
+    """Return the solution of equations with a product: one after the other if both factors are
+    square.
+    """
+    return by_lengths(are_square([a]), solve(b, solve(a, c)), Solve(as_written=True)(a @ b, c))
+
+
+def are_no_transposes(a, b):
+    """Return whether no factor is the transpose of the other, as in normal equations, where both
+    are seldom square.
+    """
+    return not transposes(a, b)
+
+
+@rule(phase="specialize", claim=backward(16))
+def solution_of_square_product(a: Matrix, b: Matrix, c: Matrix):
+    """The equations of a product are solved one after the other, if the factors turn out to be
+    square.
+
+    >>> rewritten(linalg.inv(matrix("a") @ matrix("b")) @ matrix("c"))
+    ifelse(Shape_i{i=0}(a) == Shape_i{i=1}(a), Solve(b, Solve(a, c)), Solve{as_written}(a @ b, c))
+    """
+    return solve(a @ b, c) >> compute(one_after_the_other), given(are_no_transposes)

@@ -10,9 +10,8 @@ from typing import Annotated
 from rewrite_engine.facts import positive_definite, same_length, square
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import turn
-from rewrite_engine.rules.linalg.solves import equations
-from rewrite_engine.tensor import Diagonal, and_, cast, concatenate, eq, exp, outer, reshape
-from rewrite_engine.tensor.flow.branches import ifelse
+from rewrite_engine.rules.linalg.solves import are_square, by_lengths, equations
+from rewrite_engine.tensor import Diagonal, cast, concatenate, exp, outer, reshape
 from rewrite_engine.tensor.linalg import (
     Cholesky,
     Det,
@@ -25,18 +24,6 @@ from rewrite_engine.tensor.product.blocks import BlockDiag, Kron, starts
 
 inverse, solve, determinant, of_logarithm = MatrixInverse(), Solve(), Det(), SLogDet()
 kron, blocks = Kron(), BlockDiag()
-
-
-def by_lengths(conditions, new, old):
-    """Return the new term if conditions hold, which are known at the latest when a function is
-    called; else the old one.
-    """
-    return ifelse(reduce(and_, conditions), new, old) if conditions else new
-
-
-def are_square(matrices):
-    """Return the conditions that matrices are square, without those that are known to be."""
-    return [eq(x.shape[0], x.shape[1]) for x in matrices if not square(x)]
 
 
 # --- Kronecker products ---------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.index.diagonals import diagonal
+from rewrite_engine.tensor.linalg.factor import Factor, FactorSLogDet
 from rewrite_engine.tensor.linalg.op import (
     FEW,
     SingularMatrixError,
@@ -206,10 +207,15 @@ class SLogDet(Structured, _MatrixOp):
         return [found, real_dtype(found)]
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix, by sums of logarithms."""
-        factored = _pivots(dtype)
+        """Return a function for one matrix, by sums of logarithms: of the Cholesky factor of a
+        larger one that is positive definite.
+        """
+        factored, factor = _pivots(dtype), Factor().single(double(dtype))
+        of_factor = FactorSLogDet().one(double(dtype))
 
         def run(a: Any) -> Any:
+            if len(a) > FEW:
+                return [np.asarray(x, dtype) for x in of_factor(*factor(a))]
             odd, pivots = factored(a)
             if not pivots:
                 return None
