@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
 from benchmarks import __main__ as main
 from benchmarks import forms
 from benchmarks.forms import run, slopes
@@ -75,6 +78,31 @@ def test_arrays_are_right(form: Form) -> None:
 def test_values_and_slopes_are_right(form: Form) -> None:
     line = slopes.errors_of(form, "rewrite_engine", None)
     assert {part: e for part, e in line.items() if not e <= slopes.MAX_ERROR} == {}
+
+
+@pytest.mark.parametrize("form", cases(LINEAR, set()))
+def test_static_shapes_change_no_value(form: Form) -> None:
+    values, static = form.values(FEW), dataclasses.replace(form, is_static=True)
+    found = run.compiled(static, "rewrite_engine", None, values)(*values)
+    assert run.worst(found, run.listed(form.by_hand(*values))) <= run.MAX_ERROR
+
+
+@pytest.mark.parametrize("form", cases([*LINEAR, *ARRAYS], set()))
+def test_slopes_are_those_of_the_graph_as_built(form: Form) -> None:
+    values = form.values(FEW if form in LINEAR else 400)
+    variables = run.symbols(form, pt, values)
+    wrt = [v for v in variables if v.dtype == "float64"]
+    cost = sum([(out * out).sum() for out in run.listed(form.written(pt, *variables))])
+    if not wrt or cost.dtype != "float64":
+        return  # (integers have no slopes)
+    gradients = rw.grad(cost, wrt, disconnected_inputs="ignore")
+    plain = rw.Mode(linker="py", optimizer=None)
+    found, right = [
+        rw.function(variables, gradients, mode=mode, on_unused_input="ignore")(*values)
+        for mode in (None, plain)
+    ]
+    for ours, theirs in zip(found, right, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9 * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize("form", cases(LINEAR, set()))
