@@ -53,7 +53,11 @@ def symmetric(x):
         return because("a constant") if same else unknown("the constant is not symmetric", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
-    return from_operands(symmetric, x, "it is not known to be symmetric")
+    found = from_operands(symmetric, x, "it is not known to be symmetric")
+    if found:
+        return found
+    zeros = diagonal(x)
+    return because("diagonal", zeros) if zeros else found
 
 
 def _equal(a, b):

@@ -63,6 +63,7 @@ PACKS = (
     "rewrite_engine.rules.join",
     "rewrite_engine.rules.dot",
     "rewrite_engine.rules.diagonals",
+    "rewrite_engine.rules.updates",
     "rewrite_engine.rules.loops",
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
@@ -119,8 +120,8 @@ class Phase(NamedTuple):
     on_request: only for queries that include the phase's name, whatever the linker. inside: whether
     it also runs on the graphs inside ops, in the phase `inner`. inner: whether the driver receives
     that of `inner` (None if that phase is left out). does: the name in a trace for a step by the
-    driver itself. tries: the kinds of rules that can fire in it. if_any: whether it is left out while
-    no rule belongs to it.
+    driver itself. tries: the kinds of rules that can fire in it. if_any: whether it is left out
+    while no rule belongs to it.
     """
 
     name: str

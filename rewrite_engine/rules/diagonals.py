@@ -6,8 +6,10 @@ what was written as a matrix becomes a vector.
 
 from typing import Annotated
 
-from rewrite_engine.facts import band, diagonal, same_length, square
+from rewrite_engine.facts import band, diagonal, length, same_length, square
+from rewrite_engine.facts.arrays import length_read
 from rewrite_engine.language import *
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
     Diagonal,
     DimShuffle,
@@ -20,6 +22,7 @@ from rewrite_engine.tensor import (
 )
 from rewrite_engine.tensor.creation import Eye
 from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.index.gather import AdvancedSubtensor
 
 turn = DimShuffle(2, (1, 0))
 as_column = DimShuffle(1, (0, "x"))
@@ -179,6 +182,60 @@ def vector_times_diagonal(a: Annotated[Inexact, Vector], b: Matrix):
     v * u
     """
     return a @ b >> a * Diagonal()(b), given(keeps_columns, diagonal(b))
+
+
+# --- products with chosen rows of a unit matrix --------------------------------------------------
+
+
+def takes_rows(index):
+    """Return whether an index takes whole rows by one array."""
+    return len(index) == 1 and index[0] is not Ellipsis and not isinstance(index[0], slice)
+
+
+def is_as_long(n, b):
+    """Return whether the first dimension of b has a given length, and b the wider dtype."""
+    return same_value(length_read(n), length(b, 0).value)
+
+
+def is_as_wide(n, b):
+    """Return whether the last dimension of b has a given length."""
+    return same_value(length_read(n), length(b, b.type.ndim - 1).value)
+
+
+def same_value(a, b):
+    """Return whether two lengths are known to be equal."""
+    return a is not None and a == b
+
+
+def is_narrow(dtype, b):
+    """Return whether a unit matrix of a dtype leaves the dtype of b."""
+    return promote(dtype, b.type.dtype) == b.type.dtype
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
+    """Rows of a unit matrix choose rows of the other factor.
+
+    >>> a = matrix("a")
+    >>> rewritten(eye(a.shape[0])[lvector("p")] @ a)
+    AdvancedSubtensor{i}(a, p)
+    """
+    left = AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p) @ b
+    right = compute(lambda p, b: b[p])
+    return left >> right, given(takes_rows, is_as_long, is_narrow)
+
+
+@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+def chosen_columns(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
+    """Rows of a unit matrix, transposed, choose columns of the other factor.
+
+    >>> a = matrix("a")
+    >>> rewritten(a @ eye(a.shape[1])[lvector("p")].T)
+    AdvancedSubtensor{:, i}(a, p)
+    """
+    left = b @ turn(AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p))
+    right = compute(lambda p, b: b[..., p])
+    return left >> right, given(takes_rows, is_as_wide, is_narrow)
 
 
 # --- products of scaled matrices and vectors ------------------------------------------------------

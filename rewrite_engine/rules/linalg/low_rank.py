@@ -7,10 +7,10 @@ Sylvester. The smallest singular value of such a sum is at most the largest numb
 diagonal differ much.
 """
 
-from rewrite_engine.facts import diagonal
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import as_column, as_row
-from rewrite_engine.tensor import Diagonal, Dot, abs, add, diag, exp, log, lt, mul, prod, sign, sub
+from rewrite_engine.rules.updates import low_rank_update
+from rewrite_engine.tensor import Diagonal, abs, diag, exp, log, lt, prod, sign
 from rewrite_engine.tensor import max as largest
 from rewrite_engine.tensor import min as smallest
 from rewrite_engine.tensor import sum as sum_of
@@ -26,45 +26,6 @@ OF_LOGARITHM = SLogDet(as_written=True)
 #: may grow)
 LEAST_SHARE = 2.0**-12
 updates = {"phase": "specialize", "claim": backward(2**14)}
-
-
-@fact(depth=3)
-def low_rank_update(x):
-    """A diagonal matrix plus or minus a product of matrices, or of a column and a row: the evidence
-    has the diagonal matrix and both factors, as `value`.
-    """
-    if x.head not in (add, sub) or x.type.ndim != 2 or x.type.kind not in "fc":
-        return unknown("it is no sum of matrices", blame=x)
-    terms = x.owner.inputs
-    factors = [factors_of(v) for v in terms]
-    products = [i for i, found in enumerate(factors) if found is not None]
-    if len(products) != 1:
-        return unknown("it does not have one product of matrices", blame=x)
-    (i,) = products
-    others = [v for k, v in enumerate(terms) if k != i]
-    known = every("beside a product", diagonal, others)
-    if not known:
-        return known
-    u, v = factors[i]
-    rest = others[0] if len(others) == 1 else add(*others)
-    if x.head is sub:
-        u, rest = (-u, rest) if i else (u, -rest)
-    return because("a product and diagonal matrices", known, value=(rest, u, v))
-
-
-def factors_of(x):
-    """Return two matrices whose product a term is, or a column and a row; None for other terms."""
-    if isinstance(x.head, Dot) and x.type.ndim == 2:
-        return x.owner.inputs
-    if x.head is not mul or x.type.ndim != 2:
-        return None
-    factors = x.owner.inputs
-    columns = [v for v in factors if v.type.broadcastable in ((False, True), (True, True))]
-    across = [v for v in factors if v.type.broadcastable == (True, False)]
-    if len(columns) + len(across) < len(factors) or len(across) != 1 or columns == []:
-        return None
-    column = columns[0] if len(columns) == 1 else mul(*columns)
-    return None if column.type.broadcastable[0] else (column, across[0])
 
 
 class Updated:

@@ -1,0 +1,118 @@
+"""Sums of a matrix and a product of others: the product need not be computed."""
+
+from typing import Any, NamedTuple
+
+from rewrite_engine.facts import diagonal
+from rewrite_engine.language import *
+from rewrite_engine.rules.diagonals import is_read_once
+from rewrite_engine.tensor import Dot, add, alloc, constant, mul, sub
+from rewrite_engine.tensor.creation import filling
+
+
+class Update(NamedTuple):
+    """The matrix rest + u @ v. product: the term for u @ v, without its sign."""
+
+    rest: Any
+    u: Any
+    v: Any
+    product: Any
+
+
+def split(x):
+    """Return a sum of matrices as an `Update`; None if it has not one product."""
+    terms = x.owner.inputs
+    factors = [factors_of(v) for v in terms]
+    products = [i for i, found in enumerate(factors) if found is not None]
+    if len(products) != 1:
+        return None
+    (i,) = products
+    others = [v for k, v in enumerate(terms) if k != i]
+    if any([v.type.ndim != 2 or v.type.broadcastable != x.type.broadcastable for v in others]):
+        return None
+    rest = others[0] if len(others) == 1 else add(*others)
+    u, v = factors[i]
+    if x.head is sub:
+        u, rest = (-u, rest) if i else (u, -rest)
+    return Update(rest, u, v, terms[i])
+
+
+def factors_of(x):
+    """Return two matrices whose product a term is: a product, a column times a row, or a number
+    repeated; None for other terms.
+    """
+    if x.type.ndim != 2:
+        return None
+    if isinstance(x.head, Dot):
+        return tuple(x.owner.inputs)
+    number = filling(x)
+    if number is not None and True not in x.type.broadcastable:
+        column, row = alloc(number, x.shape[0], 1), alloc(ones_of(x), 1, x.shape[1])
+        return column, row
+    return outer_factors(x) if x.head is mul else None
+
+
+def ones_of(x):
+    """Return a 1 of the dtype of x."""
+    return constant(1, dtype=x.type.dtype)
+
+
+def outer_factors(x):
+    """Return the column and the row of a product of such; None for other products."""
+    factors = [v.dimshuffle("x", 0) if v.type.ndim == 1 else v for v in x.owner.inputs]
+    across = [v for v in factors if v.type.broadcastable == (True, False)]
+    columns = [v for v in factors if v.type.ndim == 0 or v.type.broadcastable[1]]
+    if (
+        len(across) != 1
+        or len(columns) + 1 < len(factors)
+        or x.type.broadcastable != (False, False)
+    ):
+        return None
+    column = columns[0] if len(columns) == 1 else mul(*columns)
+    return (column, across[0]) if column.type.ndim == 2 else None
+
+
+@fact(depth=3)
+def low_rank_update(x):
+    """A diagonal matrix plus or minus a product of matrices, or of a column and a row: the evidence
+    has the diagonal matrix and both factors, as `value`.
+    """
+    if x.head not in (add, sub) or x.type.ndim != 2 or x.type.kind not in "fc":
+        return unknown("it is no sum of matrices", blame=x)
+    found = split(x)
+    if found is None:
+        return unknown("it does not have one product of matrices", blame=x)
+    known = diagonal(found.rest)
+    if not known:
+        return known
+    return because("a product beside a diagonal matrix", known, value=found[:3])
+
+
+@node_rewriter([Dot], phase="canonicalize", claim=backward(64), depth=4, tags=["before_gradients"])
+def product_with_update(fgraph, node):
+    """Multiply a sum with a product term by term, where the product of matrices is not needed then:
+    with a vector, or if the other terms are diagonal. Not data: sums of many terms, and uses.
+
+    >>> a, u, v, x = matrix("a"), matrix("u"), matrix("v"), vector("x")
+    >>> rewritten((a + u @ v) @ x, (eye(a.shape[0]) - u @ v) @ a)
+    [a @ x + u @ (v @ x), a + -u @ (v @ a)]
+    """
+    a, b = node.inputs
+    if a.head in (add, sub) and a.type.ndim == 2:
+        found = term_by_term(fgraph, a, b)
+        return found and node.op(found.rest, b) + node.op(found.u, node.op(found.v, b))
+    if b.head in (add, sub) and b.type.ndim == 2:
+        found = term_by_term(fgraph, b, a)
+        return found and node.op(a, found.rest) + node.op(node.op(a, found.u), found.v)
+    return None
+
+
+def term_by_term(fgraph, whole, other):
+    """Return the parts of a sum if they are multiplied one by one; None otherwise."""
+    if whole.type.kind not in "fc" or other.type.dtype != whole.type.dtype:
+        return None
+    if not is_read_once(fgraph, whole):
+        return None
+    found = split(whole)
+    if found is None or not is_read_once(fgraph, found.product):
+        return None
+    return found if other.type.ndim == 1 or diagonal.ask(fgraph, found.rest) else None
