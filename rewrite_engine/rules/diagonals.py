@@ -298,6 +298,45 @@ def vector_times_scaled_columns(u: Vector, v: Annotated[Inexact, Vector], rest: 
     return v @ mul(as_row(u), *rest) >> (v @ mul(*rest)) * u, given(are_whole)
 
 
+def is_number(c):
+    """Return whether a factor is a single number."""
+    return False not in c.type.broadcastable
+
+
+def multiple_of_product(c, v, rest):
+    """Return a number times the product of a matrix and a vector."""
+    return c.dimshuffle() * (one_of(rest) @ v)
+
+
+def one_of(factors):
+    """Return the product of one factor or more."""
+    return factors[0] if len(factors) == 1 else mul(*factors)
+
+
+@rule(**scalings)
+def multiple_times_vector(c: is_number, v: Annotated[Inexact, Vector], rest: Rest):
+    """A number is multiplied with the elements of the product instead of those of the matrix.
+
+    >>> c, a, v = scalar("c"), matrix("a"), vector("v")
+    >>> rewritten((c * a) @ v)
+    c * (a @ v)
+    """
+    return mul(c, *rest) @ v >> compute(multiple_of_product), given(are_whole)
+
+
+@rule(**scalings)
+def vector_times_multiple(c: is_number, v: Annotated[Inexact, Vector], rest: Rest):
+    """A number is multiplied with the elements of the product instead of those of the matrix.
+
+    >>> c, a, v = scalar("c"), matrix("a"), vector("v")
+    >>> rewritten(v @ (c * a))
+    c * (v @ a)
+    """
+    return v @ mul(c, *rest) >> compute(
+        lambda c, v, rest: c.dimshuffle() * (v @ one_of(rest))
+    ), given(are_whole)
+
+
 # --- triangles ----------------------------------------------------------------------------------
 
 

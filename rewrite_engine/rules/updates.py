@@ -21,7 +21,7 @@ class Update(NamedTuple):
 def split(x):
     """Return a sum of matrices as an `Update`; None if it has not one product."""
     terms = x.owner.inputs
-    factors = [factors_of(v) for v in terms]
+    factors = [factors_of(v, x) for v in terms]
     products = [i for i, found in enumerate(factors) if found is not None]
     if len(products) != 1:
         return None
@@ -36,24 +36,17 @@ def split(x):
     return Update(rest, u, v, terms[i])
 
 
-def factors_of(x):
-    """Return two matrices whose product a term is: a product, a column times a row, or a number
-    repeated; None for other terms.
+def factors_of(x, whole):
+    """Return two matrices whose product a term of a sum is: a product, a column times a row, or a
+    number added to all elements; None for other terms.
     """
-    if x.type.ndim != 2:
-        return None
-    if isinstance(x.head, Dot):
+    if isinstance(x.head, Dot) and x.type.ndim == 2:
         return tuple(x.owner.inputs)
-    number = filling(x)
-    if number is not None and True not in x.type.broadcastable:
-        column, row = alloc(number, x.shape[0], 1), alloc(ones_of(x), 1, x.shape[1])
-        return column, row
-    return outer_factors(x) if x.head is mul else None
-
-
-def ones_of(x):
-    """Return a 1 of the dtype of x."""
-    return constant(1, dtype=x.type.dtype)
+    number = x.dimshuffle() if False not in x.type.broadcastable else filling(x)
+    if number is not None and number.type.ndim == 0 and x.type.dtype == whole.type.dtype:
+        one = constant(1, dtype=x.type.dtype)
+        return alloc(number, whole.shape[0], 1), alloc(one, 1, whole.shape[1])
+    return outer_factors(x) if x.head is mul and x.type.ndim == 2 else None
 
 
 def outer_factors(x):

@@ -16,7 +16,7 @@ from rewrite_engine.facts import (
     upper_triangular,
 )
 from rewrite_engine.language import *
-from rewrite_engine.rules.diagonals import turn
+from rewrite_engine.rules.diagonals import is_number, one_of, turn
 from rewrite_engine.rules.linalg.solves import are_square, by_lengths, nonzero_or_error
 from rewrite_engine.tensor import Diagonal, abs, cast, eq, exp, log, mul, neq, prod, sign
 from rewrite_engine.tensor import sum as sum_of
@@ -85,11 +85,6 @@ def triangular(a):
 def with_inverse(value, of_sign):
     """Return a value; an error if the sign of a determinant is 0: the matrix has no inverse."""
     return nonzero_or_error(value, neq(of_sign, 0))
-
-
-def is_number(c):
-    """Return whether a factor is a single number, whatever its rank."""
-    return False not in c.type.broadcastable
 
 
 def as_number(c):
@@ -229,11 +224,6 @@ def determinant_of_inverse(a: Matrix):
 
 
 # --- multiples ------------------------------------------------------------------------------------
-
-
-def one_of(factors):
-    """Return the product of one factor or more."""
-    return factors[0] if len(factors) == 1 else mul(*factors)
 
 
 def sign_without(c, rest):

@@ -18,7 +18,7 @@ from rewrite_engine.facts import (
     upper_triangular,
 )
 from rewrite_engine.language import *
-from rewrite_engine.rules.diagonals import as_column, is_read_once, keeps_rows, turn
+from rewrite_engine.rules.diagonals import as_column, is_number, keeps_rows, turn
 from rewrite_engine.tensor import Diagonal, DimShuffle, and_, diag, eq, neq
 from rewrite_engine.tensor import all as all_of
 from rewrite_engine.tensor.creation import eye
@@ -96,6 +96,26 @@ def vector_times_inverse(b: Annotated[Inexact, Vector], a: Matrix):
 
 
 @rule(**equations)
+def multiple_of_inverse_times_matrix(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
+    """A number beside an inverse is multiplied with the solution.
+
+    >>> rewritten((2 * linalg.inv(matrix("a"))) @ matrix("b"))
+    2.0 * Solve(a, b)
+    """
+    return (c * inverse(a)) @ b >> c * solve(a, b)
+
+
+@rule(**equations)
+def matrix_times_multiple_of_inverse(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
+    """A number beside an inverse is multiplied with the solution.
+
+    >>> rewritten(matrix("b") @ (2 * linalg.inv(matrix("a"))))
+    2.0 * Transpose{axes=[1, 0]}(Solve(Transpose{axes=[1, 0]}(a), Transpose{axes=[1, 0]}(b)))
+    """
+    return b @ (c * inverse(a)) >> c * (b @ inverse(a))
+
+
+@rule(**equations)
 def transpose_of_inverse(a: Matrix):
     """A transpose of the matrix costs nothing, and meets other rules.
 
@@ -127,11 +147,6 @@ def solution_with_inverse(a: Matrix, b: Matrix):
 
 
 # --- products of solutions ------------------------------------------------------------------------
-
-
-def is_not_needed(fgraph, x):
-    """Return whether only one place reads a term."""
-    return is_read_once(fgraph, x)
 
 
 @rule(**equations)
