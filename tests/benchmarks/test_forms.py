@@ -33,7 +33,7 @@ WRONG_LINEAR = words("""
 WRONG_SPECIAL = words("logit complementary_log_log binomial dirichlet bessel_ratio")
 WRONG_ARRAYS: set[str] = set()
 WRONG_STATIC = {"weighted", "generalised"}
-WRONG_SLOPES = {"weighted", "generalised"}
+WRONG_SLOPES = {"generalised"}
 #: forms whose slopes have lost their digits in the graph as built
 INEXACT = {"variance"}
 
