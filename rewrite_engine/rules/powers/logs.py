@@ -223,6 +223,8 @@ def log_of_others(others, dtype):
             x = x._replace(sign=None, certain=True)  # no power of it is below 0
         if x is not None and q % 2 == 0 and not x.certain:
             x = None  # it may be below 0, and its power is not
+        if x is not None and x.sign is not None and q % 1:
+            x = None  # such a power of a negative number is NaN
         if x is not None and (q > 0 or x.better or is_above_zero(v)):
             known.append((float(q), x))
         elif q % 2 == 0:

@@ -61,18 +61,20 @@ class Solve(Structured, _Equations):
     )
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix by LAPACK's `gesv`; by `posv` for a larger one that may
-        be positive definite.
+        """Return a function for one matrix by LAPACK's `getrf` and `getrs`, on the transpose of a
+        matrix in rows, as LAPACK stores columns; by `posv` for a larger one that may be positive
+        definite.
         """
-        gesv, posv = lapack("gesv", dtype), lapack("posv", dtype)
+        getrf, getrs, posv = [lapack(name, dtype) for name in ("getrf", "getrs", "posv")]
 
         def run(a: Any, b: Any) -> Any:
             if len(a) > FEW and may_be_definite(a):
                 _, x, info = posv(a.T, b)
                 if not info:
                     return x
-            *_, x, info = gesv(a, b)
-            return None if info else x
+            turned = a.flags.c_contiguous
+            both, pivots, info = getrf(a.T if turned else a)
+            return None if info else getrs(both, pivots, b, int(turned))[0]
 
         return run
 
