@@ -13,7 +13,7 @@ USES = (Solve, MatrixInverse, SLogDet)
 @node_rewriter([Solve, MatrixInverse, SLogDet], phase="factorize", claim=backward(16), depth=2)
 def one_factorisation(fgraph, node):
     """Factorise a matrix once for all equations, inverses and determinants. Not data: it is about
-    several nodes.
+    several nodes, of which equal factors are then merged.
 
     >>> k, y = matrix("k"), vector("y")
     >>> rewritten(y @ linalg.inv(k) @ y + linalg.slogdet(k)[1])
@@ -24,7 +24,7 @@ def one_factorisation(fgraph, node):
     matrix, turned = as_written(node.inputs[0])
     if not factorises(node, node.inputs[0]) or uses_of(fgraph, matrix) < 2:
         return None
-    return from_factor(node, turned, *factor_of(fgraph, matrix))
+    return from_factor(node, turned, *Factor()(matrix))
 
 
 def as_written(v):
@@ -49,12 +49,6 @@ def is_transpose(v, matrix):
 def is_factor(node):
     """Return whether a node is a `Factor`."""
     return isinstance(node.op, Factor)
-
-
-def factor_of(fgraph, matrix):
-    """Return the outputs of the `Factor` of a matrix, of one in the graph if there is one."""
-    known = [one.outputs for one in fgraph.users[matrix] if is_factor(one)]
-    return known[0] if known else Factor()(matrix)
 
 
 def factorises(node, matrix):

@@ -9,6 +9,7 @@ diagonal differ much.
 
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import as_column, as_row
+from rewrite_engine.rules.linalg.solves import MANY_TIMES
 from rewrite_engine.rules.updates import low_rank_update
 from rewrite_engine.tensor import Diagonal, abs, diag, exp, log, lt, prod, sign
 from rewrite_engine.tensor import max as largest
@@ -25,7 +26,7 @@ OF_LOGARITHM = SLogDet(as_written=True)
 #: how small a number on the diagonal may be, as a share of the largest one (so many times the error
 #: may grow)
 LEAST_SHARE = 2.0**-12
-updates = {"phase": "specialize", "claim": backward(2**14)}
+updates = {"phase": "specialize", "claim": backward(2**14), "ends": at_most(MANY_TIMES)}
 
 
 class Updated:
