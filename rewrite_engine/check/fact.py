@@ -61,7 +61,7 @@ def _drawn(fact: Fact) -> Iterator[Finding]:
             made = np.asarray(fact.drawer(value), "float64")
             good = bool(fact.of_value(a.type, made))
         except Exception as error:
-            made, good = f"{type(error).__name__}: {error}", False
+            made, good = np.asarray(f"{type(error).__name__}: {error}"), False
         if not good:
             subject, why = f"{fact.name}.draw", "the value that it makes does not have the fact"
             yield wrong("facts", "fact", subject, where, why, f"of {value.tolist()}: {made}")
