@@ -26,6 +26,7 @@ HOMES = {
     "short": ".printing",  # on one line: the `repr` of variables, graphs and functions
     "pp": ".printing",  # what IPython prints of a variable
     "optimizer": ".pipeline.phases",  # the driver of the phases: terms of examples in docstrings
+    "mending": ".pipeline.phases",  # the rules that may mend the slopes of a node
     "stabiliser": ".pipeline.phases",  # the driver for what is going to be differentiated
     "with_c_code": ".link.c.op",  # the bases of an op that has C code and nothing else
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once

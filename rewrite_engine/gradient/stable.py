@@ -26,14 +26,17 @@ from rewrite_engine.tensor.special import Softmax
 
 #: functions whose values, or what they lack to 1, vanish or overflow for arguments of ordinary size
 STEEP = frozenset({
-    pt.exp, pt.expm1, pt.sigmoid, pt.tanh, pt.erf, pt.erfc, pt.cosh, pt.sinh,
+    pt.exp, pt.exp2, pt.expm1, pt.sigmoid, pt.tanh, pt.erf, pt.erfc, pt.cosh, pt.sinh,
+    pt.gamma, pt.beta, pt.i0, pt.i1, pt.iv, pt.kv,
 })  # fmt: skip
 #: what hands that on
 CARRIES = frozenset({
     pt.add, pt.sub, pt.neg, pt.mul, pt.true_div, pt.reciprocal, pt.sqr, pt.sqrt, pt.pow, pt.switch,
 })  # fmt: skip
 SUMS = frozenset({pt.add, pt.sub})
-LOGARITHMS = frozenset({pt.log, pt.log1p})
+#: functions with which sums may vanish at 0: a quotient with one may be 0 / 0
+CANCEL = frozenset({pt.exp, pt.cos, pt.cosh, pt.sqrt, pt.sin, pt.tan, pt.log, pt.log1p, pt.expm1})
+LOGARITHMS = frozenset({pt.log, pt.log2, pt.log10, pt.log1p})
 PRODUCTS = frozenset({pt.mul, pt.true_div})
 QUOTIENTS = frozenset({pt.true_div, pt.reciprocal, pt.pow})
 
@@ -82,22 +85,25 @@ def dependents(nodes: Iterable[Apply], held: Collection[Variable]) -> set[Variab
 
 def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
     """Return whether the nodes contain a logarithm of a term that may vanish or overflow, a product
-    of two such terms, a quotient whose denominator contains a sum of them, or an op that depends on
-    what is known of a matrix.
+    of two such terms, a quotient whose denominator contains a sum of them, an op that depends on
+    what is known of a matrix, or a term that a rule for slopes may match.
     """
+    mending = hooks.mending()
     steep: dict[Variable, bool] = {}  # and whether it is a sum
     for node in nodes:
         op = node.op
-        if op.has_structure:
+        if op.has_structure or mending(node):
             return True
         known = [v in steep for v in node.inputs]
         if op in PRODUCTS and sum(known) > 1:
             return True
         if op in LOGARITHMS and known[0]:
             return True
+        if op is pt.true_div and any(map(may_vanish, node.inputs)):
+            return True
         if op in QUOTIENTS and steep.get(node.inputs[-1 if op is pt.true_div else 0]):
             return True
-        if op in STEEP or isinstance(op, Softmax):
+        if op in STEEP or isinstance(op, Softmax) or is_exponential(node):
             summed = False
         elif any(known) and (op in CARRIES or op.moves_only or isinstance(op, Sum)):
             is_sum = op in SUMS or isinstance(op, Sum)
@@ -106,3 +112,18 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
             continue
         steep.update(dict.fromkeys([v for v in node.outputs if v not in held], summed))
     return False
+
+
+def is_exponential(node: Apply) -> bool:
+    """Return whether a node is a power with a variable exponent."""
+    return node.op is pt.pow and not isinstance(node.inputs[1], Constant)
+
+
+def may_vanish(v: Variable) -> bool:
+    """Return whether a term is a sum with a function that cancels, or the logarithm of a sum."""
+    if v.head is pt.log:
+        return v.owner.inputs[0].head in SUMS
+    if v.head not in SUMS:
+        return False
+    parts = [w for u in v.owner.inputs for w in (u, *(u.owner.inputs if u.head in SUMS else ()))]
+    return any([u.head in CANCEL for u in parts])

@@ -9,7 +9,7 @@ nodes keep.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 import mpmath
@@ -22,6 +22,7 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.noise import MOVING
 from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.scalar.op import Cast
+from rewrite_engine.scalar.removable import Removable, coefficients, far
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
@@ -102,6 +103,12 @@ def logarithm(x: Any) -> Any:
     return mp.log(x) if x else -INF
 
 
+def gamma(x: Any) -> Any:
+    if abs(x) > 1e6:
+        return NAN  # too large
+    return mp.gamma(x) if x else INF
+
+
 def gammaln(x: Any) -> Any:
     if x <= 0 and x == mp.floor(x):
         return INF
@@ -167,6 +174,30 @@ def quotient(x: Any, y: Any) -> Any:
     return found if abs(found) == INF else NAN if abs(found) > WHOLE else mp.floor(found)
 
 
+class _Exact:
+    """The functions of series at a point."""
+
+    abs, sign, sqrt, sin, cos, tan = mp.fabs, mp.sign, mp.sqrt, mp.sin, mp.cos, mp.tan
+    sinh, cosh, tanh, hypot = mp.sinh, mp.cosh, mp.tanh, mp.hypot
+    arcsin, arcsinh, arctan, arctanh = mp.asin, mp.asinh, mp.atan, mp.atanh
+    exp, expm1, log1p = map(staticmethod, (exponential, expm1, log1p))
+    sqr, isinf = staticmethod(lambda x: x * x), mp.isinf
+    gt = staticmethod(lambda x, y: x > y)
+    switch = staticmethod(lambda c, x, y: x if c else y)
+
+
+def removable(op: Removable, x: Any) -> Any:
+    """Return the value of an op of the family; near 0 its terms cancel."""
+    if x != x or abs(x) == INF:
+        return NAN if x != x else mpf(float(op.impl(np.float64(x))))
+    if x == 0:
+        return mpf(coefficients(op.kind, op.order)[0])
+    lost = (op.order + 4) * max(0, -int(mp.log10(abs(x))))
+    with mp.workdps(mp.dps + min(lost, 4000)):
+        found = real(lambda v: far(_Exact, v, op.kind, op.order))(x)
+    return +found
+
+
 extreme = {
     "maximum": lambda x, y: NAN if x != x or y != y else max(x, y),
     "minimum": lambda x, y: NAN if x != x or y != y else min(x, y),
@@ -209,6 +240,20 @@ SCALAR: dict[str, Any] = {
     "erf": real(lambda a: mp.erf(a)),
     "erfc": real(erfc),
     "logerfc": real(lambda a: logarithm(erfc(a))),
+    "gamma": real(gamma),
+    "gammasgn": real(lambda a: mp.sign(mp.gamma(a)) if a else mpf(1)),
+    "beta": real(lambda a, b: mp.beta(a, b)),
+    "betaln": real(lambda a, b: gammaln(a) + gammaln(b) - gammaln(a + b)),
+    "poch": real(lambda a, b: mp.rf(a, b)),
+    "psi_difference": real(lambda a, b: mp.digamma(a + b) - mp.digamma(a)),
+    "i0": real(lambda a: mp.besseli(0, a)),
+    "i1": real(lambda a: mp.besseli(1, a)),
+    "iv": real(lambda a, b: mp.besseli(a, b)),
+    "kv": real(lambda a, b: mp.besselk(a, b)),
+    "i0e": real(lambda a: mp.besseli(0, a) * exponential(-abs(a))),
+    "i1e": real(lambda a: mp.besseli(1, a) * exponential(-abs(a))),
+    "ive": real(lambda a, b: mp.besseli(a, b) * exponential(-abs(b))),
+    "kve": real(lambda a, b: mp.besselk(a, b) * exponential(b)),
     "gammaln": real(gammaln),
     "psi": real(lambda a: mp.digamma(a) if a else -INF),  # (as SciPy has it)
     "sin": real(lambda a: NAN if abs(a) > WHOLE else mp.sin(a)),
@@ -221,6 +266,10 @@ SCALAR: dict[str, Any] = {
     "sinh": real(lambda a: mp.sinh(a) if abs(a) < 1 else (exponential(a) - exponential(-a)) / 2),
     "cosh": real(lambda a: (exponential(a) + exponential(-a)) / 2),
     "tanh": real(lambda a: mp.tanh(a) if abs(a) < 1e6 else mp.sign(a)),
+    "sech2": real(lambda a: 4 * exponential(-2 * abs(a)) / (1 + exponential(-2 * abs(a))) ** 2),
+    "logcosh": real(lambda a: abs(a) + log1p(exponential(-2 * abs(a))) - mp.ln2),
+    "hypot": real(lambda a, b: mp.hypot(a, b)),
+    "cbrt": real(lambda a: mp.sign(a) * mp.cbrt(abs(a))),
     "arcsinh": real(lambda a: mp.asinh(a)),
     "arccosh": real(lambda a: mp.acosh(a) if a >= 1 else NAN),
     "arctanh": real(lambda a: mp.atanh(a) if abs(a) < 1 else INF * a if abs(a) == 1 else NAN),
@@ -234,7 +283,10 @@ SCALAR: dict[str, Any] = {
     "clip": lambda x, a, b: SCALAR["minimum"](SCALAR["maximum"](x, a), b),
 }
 #: what takes long with very many digits
-SLOW = frozenset("erf erfc gammaln psi".split())
+SLOW = frozenset(
+    """erf erfc gammaln psi gamma gammasgn beta betaln poch psi_difference i0 i1 iv kv i0e i1e ive
+    kve""".split()
+)
 #: results that are no floats
 TESTS: dict[str, Any] = {
     "eq": lambda a, b: a == b,
@@ -516,6 +568,8 @@ def elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
         if x.dtype != object:
             return x.astype(out.type.dtype)
         return x.astype("float64").astype(out.type.dtype)
+    if isinstance(op, Removable):
+        return np.frompyfunc(partial(removable, op), 1, 1)(exact(inputs[0]))
     if name in TESTS:
         return np.asarray(TESTS[name](*inputs), bool)
     if name == "switch":

@@ -21,9 +21,8 @@ from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import CONSTANT, Apply
 from rewrite_engine.graph.weak import WeakValues
 from rewrite_engine.match.outline import ROOTS, Outline, RuleIndex, outline
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.rule import FEW_INPUTS, Rule
 
-MAX_KEY_INPUTS = 3  # whose heads are part of a key
 MAX_CACHED_KEYS = 4_096  # keys, and ops; the cache is emptied when there are more
 MAX_CANDIDATES_IN_TURN = 8  # rules that are tried in turn; for more, the key gets longer
 UNREAD_NUMBER = (CONSTANT, object())  # the outline of numbers that no rule distinguishes
@@ -244,7 +243,7 @@ class Dispatch:
     def found(self, node: Apply) -> Found:
         """Return the candidates for all nodes with the same key."""
         op, heads, index = node.op, [v.head for v in node.inputs], self.rules_for(node.op)
-        whole = len(heads) <= MAX_KEY_INPUTS or op.associative
+        whole = len(heads) <= FEW_INPUTS or op.associative
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
         results = list(index.rules)
         if whole and results:
@@ -276,7 +275,7 @@ class Dispatch:
             elif node.op.associative:
                 key = (node.op, n > 2, frozenset([v.head for v in inputs]))
             else:
-                key = (node.op, n, *[v.head for v in inputs[:MAX_KEY_INPUTS]])
+                key = (node.op, n, *[v.head for v in inputs[:FEW_INPUTS]])
             result = get(key)
             if result is None:
                 result = fill(key, node)

@@ -51,6 +51,7 @@ from rewrite_engine.match.sample import settled
 from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
+FEW_INPUTS = 3  # of a node, whose heads are part of the key of its candidates
 #: the tag of a rule that regroups no sums and products of floats, though it does not claim `exact`
 PAIRWISE = "pairwise"
 
@@ -507,6 +508,15 @@ class RuleOfRules(Rule):
         return results
 
 
+def may_fire(when: When, node: Apply) -> bool:
+    """Return whether a rule may fire by the heads of a node's inputs, where dispatch did not look:
+    it reads the first few only.
+    """
+    if len(node.inputs) <= FEW_INPUTS or node.op.associative:
+        return True
+    return when(node.op, [v.head for v in node.inputs], True)
+
+
 class NodeRewriter(Rule):
     """Rule made of a function `(fgraph, node)` that returns replacements for the node's outputs, or
     None.
@@ -554,9 +564,11 @@ class NodeRewriter(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        fn = self.fn
+        fn, when = self.fn, self.when
         if self.constant_inputs:  # (dispatch reads the first few inputs only)
             fn = lambda fgraph, node: self.fn(fgraph, node) if all_constant(node) else None
+        elif when is not None:
+            fn = lambda fgraph, node: self.fn(fgraph, node) if may_fire(when, node) else None
         return keeping_errors(fn, self.keeps)
 
     def __call__(self, fgraph: Graph, node: Apply) -> Any:

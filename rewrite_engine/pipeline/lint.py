@@ -24,7 +24,9 @@ DECORATORS = ("rule", "equation", "node_rewriter", "relation")
 ASSUMPTIONS = ("fastmath", "shape_unsafe")
 #: tag of a rule that `check` tries without values, as a term does not show the valid ones
 APART = "held_apart"
-TAGS = (APART, PAIRWISE, "reorder", "before_gradients", *ASSUMPTIONS)
+#: tags by which `gradient/stable.py` chooses rules
+OF_GRADIENTS = ("before_gradients", "mends_gradients", "values_only", "slopes_only")
+TAGS = (APART, PAIRWISE, "reorder", *OF_GRADIENTS, *ASSUMPTIONS)
 
 
 class Remark(NamedTuple):

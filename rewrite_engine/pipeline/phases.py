@@ -25,7 +25,8 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.frozen import FrozenGraph
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.match.dispatch import dispatch_of
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import NodeRewriter, Rule
@@ -52,6 +53,10 @@ PACKS = (
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.branches",
     "rewrite_engine.rules.exp_log",
+    "rewrite_engine.rules.removable",
+    "rewrite_engine.rules.differences",
+    "rewrite_engine.rules.softplus",
+    "rewrite_engine.rules.gammas",
     "rewrite_engine.rules.softmax",
     "rewrite_engine.rules.powers.products",
     "rewrite_engine.rules.scaled",  # what cancels first
@@ -60,8 +65,15 @@ PACKS = (
     "rewrite_engine.rules.shape",
     "rewrite_engine.rules.broadcast",
     "rewrite_engine.rules.index",
+    "rewrite_engine.rules.indexing.merged",
+    "rewrite_engine.rules.indexing.through",
+    "rewrite_engine.rules.indexing.gathered",
+    "rewrite_engine.rules.indexing.joined",
+    "rewrite_engine.rules.indexing.running",
     "rewrite_engine.rules.join",
     "rewrite_engine.rules.dot",
+    "rewrite_engine.rules.products",
+    "rewrite_engine.rules.sums",
     "rewrite_engine.rules.diagonals",
     "rewrite_engine.rules.updates",
     "rewrite_engine.rules.loops",
@@ -183,6 +195,14 @@ PHASES = (
 
 #: tag of rules of other phases that also apply before a term is differentiated
 BEFORE_GRADIENTS = "before_gradients"
+#: tag of rules whose left sides have wrong slopes where their values are right: a term with one is
+#: brought to its stable form before it is differentiated
+MENDS_GRADIENTS = "mends_gradients"
+#: tag of rules whose right sides have better values and worse slopes than their left sides
+VALUES_ONLY = "values_only"
+#: tag of rules that are used before a term is differentiated without the assumption that they claim:
+#: the slopes where it does not hold are of no use
+SLOPES_ONLY = "slopes_only"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
@@ -282,7 +302,7 @@ def register(rule: Rule) -> None:
     """
     global _registered
     _registered += with_phases(RuleSet(rule))
-    for function in (known_rules, optimizer, stabiliser):
+    for function in (known_rules, optimizer, stabiliser, mending):
         function.cache_clear()
 
 
@@ -459,9 +479,24 @@ def rewrite_graph(
 @cache_until_packs
 def stabiliser() -> GraphRewriter:
     """Return the driver for terms that will be differentiated: `gradient/stable.py`."""
-    rules = (all_rules() + on_demand(wanted_packs()) + _registered).query(Query())
-    asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
-    return EquilibriumOptimizer(asked, "stable_form")
+    also = {BEFORE_GRADIENTS, MENDS_GRADIENTS}
+    rules = [r for r in before_gradients() if r.phase == "stabilize" or not also.isdisjoint(r.tags)]
+    return EquilibriumOptimizer(RuleSet(rules), "stable_form")
+
+
+def before_gradients() -> list[Rule]:
+    """Return the rules that may be used before a term is differentiated."""
+    rules = all_rules() + on_demand(wanted_packs()) + _registered
+    granted = rules.query(Query().including("fastmath"))
+    trusted = [r for r in granted if SLOPES_ONLY in r.tags]
+    return [r for r in (*rules.query(Query()), *trusted) if VALUES_ONLY not in r.tags]
+
+
+@cache_until_packs
+def mending() -> Callable[[Apply], tuple[Rule, ...]]:
+    """Return a function of a node: the rules that may mend its slopes."""
+    rules = [r for r in before_gradients() if MENDS_GRADIENTS in r.tags]
+    return dispatch_of(tuple(rules)).candidates
 
 
 def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()) -> None:

@@ -24,6 +24,7 @@ from rewrite_engine.graph.memory import Roots, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.order import Worklist
+from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.reachability import Paths, Search
 from rewrite_engine.rewrite.result import Result, StopReason
@@ -120,6 +121,8 @@ class Choice:
         self.able = {op for op in able if not op.destroy_map}
         self.versions: dict[Any, dict[int, Op | None]] = {}  # by form and input
         self.paths: Paths | None = None  # made for the first search
+        #: nodes that conditions are computed from: what is put before them runs in all branches
+        self.early = _before_conditions(self.order.level) if fgraph.lazy else set()
 
     def _own(self) -> None:
         """Give each node the first value that only it reads; record others that it might
@@ -203,6 +206,8 @@ class Choice:
             op = None if node in self.claims else self.version(node, i)
             if op is None or self._reads_again(node, roots):
                 continue
+            if node in self.early and not self.early.issuperset(readers):
+                continue
             if level[node] < top:
                 self.paths = self.paths or Paths(self.fgraph)
                 search = search or Search(self.paths, readers)
@@ -269,6 +274,14 @@ class Choice:
             if root in self.taken:
                 return f"input {i}: {root!r} is already overwritten by {named(self.taken[root])}"
         return f"input {i}: {self.handler.refusal(self.fgraph, node, i)}"
+
+
+def _before_conditions(nodes: Iterable[Apply]) -> set[Apply]:
+    """Return the nodes that conditions of branches are computed from."""
+    choices = [node for node in nodes if node.op.read_if is not None]
+    sides = {(node, one[0]) for node in choices for one in node.op.read_if(node) if one is not None}
+    conditions = [node.inputs[i] for node, i in sides]
+    return {v.owner for v in ancestors(conditions) if v.owner is not None}
 
 
 def _is_view(v: Variable) -> bool:

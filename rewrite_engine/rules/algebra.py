@@ -2,6 +2,8 @@
 `rewrite_engine/rewrite/ac.py`.
 """
 
+import numpy as np
+
 from rewrite_engine.facts import finite, nonneg, nonzero
 from rewrite_engine.language import *
 from rewrite_engine.tensor import (
@@ -9,13 +11,23 @@ from rewrite_engine.tensor import (
     constant,
     cos,
     identity,
+    lt,
+    maximum,
+    minimum,
     mul,
     neg,
     reciprocal,
     second,
+    sign,
     sqr,
     sqrt,
+    switch,
 )
+
+
+def finite_number(c):
+    """Return whether a term is a constant without infinities and NaN."""
+    return c.head is CONSTANT and c.type.kind == "f" and bool(finite(c))
 
 
 def filled(x, value):
@@ -298,6 +310,74 @@ def abs_of_nonneg(x: Float):
     return abs(x) >> x, given(nonneg(x))
 
 
+CHOICES = table(
+    "choices",
+    (
+        "larger_of_opposites", lambda x: maximum(x, -x) >> abs(x), refines,
+        "One operation takes the place of two.",
+        """maximum(x := vector("x"), -x) -> abs(x)""",
+    ),
+    (
+        "smaller_of_opposites", lambda x: minimum(x, -x) >> -abs(x), refines,
+        "One operation takes the place of two.",
+        """minimum(x := vector("x"), -x) -> -abs(x)""",
+    ),
+    (
+        "times_own_sign", lambda x: x * sign(x) >> abs(x), refines,
+        "The modulus needs one operation.",
+        """(x := vector("x")) * sign(x) -> abs(x)""",
+    ),
+    (
+        "largest_of_smaller", lambda x, c: maximum(x, minimum(x, c)) >> x, refines,
+        "The smaller of two numbers is not above either; at a tie the slope would be shared.",
+        """maximum(x := vector("x"), minimum(x, 0)) -> x""",
+    ),
+    (
+        "smallest_of_larger", lambda x, c: minimum(x, maximum(x, c)) >> x, refines,
+        "The larger of two numbers is not below either; at a tie the slope would be shared.",
+        """minimum(x := vector("x"), maximum(x, 0)) -> x""",
+    ),
+    (
+        "sum_of_parts", lambda x: maximum(x, 0) + minimum(x, 0) >> x, refines,
+        "A number is the sum of its positive and its negative part.",
+        """maximum(x := vector("x"), 0) + minimum(x, 0) -> x""",
+    ),
+    phase="canonicalize", tags=["mends_gradients"], x=Float, c=finite_number,
+)  # fmt: skip
+
+
+PARTS = table(
+    "parts",
+    (
+        "rest_of_positive_part", lambda x: x - maximum(x, 0) >> minimum(x, 0), refines,
+        "One operation takes the place of two.",
+        """(x := vector("x")) - maximum(x, 0) -> minimum(x, 0.0)""",
+    ),
+    (
+        "rest_of_negative_part", lambda x: x - minimum(x, 0) >> maximum(x, 0), refines,
+        "One operation takes the place of two.",
+        """(x := vector("x")) - minimum(x, 0) -> maximum(x, 0.0)""",
+    ),
+    phase="stabilize", x=Float,
+)  # fmt: skip
+
+
+def root_undone(x):
+    """Return x where it has a root."""
+    nan = constant(np.nan, dtype=x.type.dtype)
+    return x if nonneg(x) else switch(lt(x, 0.0), nan, x)
+
+
+@rule(phase="canonicalize", tags=["mends_gradients"])
+def power_of_sqrt(x: Float):
+    """A square undoes a root, also where it is written as a power.
+
+    >>> rewritten(sqrt(exp(vector("x"))) ** 2)
+    exp(x)
+    """
+    return sqrt(x) ** 2 >> compute(root_undone)
+
+
 @rule(phase="canonicalize")
 def sqrt_of_square(x: Float):
     """The square may overflow; the modulus gives the result without it.
@@ -308,7 +388,7 @@ def sqrt_of_square(x: Float):
     return sqrt(sqr(x)) >> abs(x)
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize", claim=exact, tags=["before_gradients"])
 def pow_two(x: Ordered):
     """A square needs no logarithm. (NumPy rounds powers of complex numbers differently.)
 
@@ -318,7 +398,7 @@ def pow_two(x: Ordered):
     return x**2 >> sqr(x)
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize", claim=exact, tags=["before_gradients"])
 def mul_by_itself(x: Inexact):
     """A square reads its operand once instead of twice.
 

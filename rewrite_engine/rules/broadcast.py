@@ -1,7 +1,7 @@
 """`second(x, y)` (y in the shape of x), and rules that remove it."""
 
 from rewrite_engine.errors import ShapeError
-from rewrite_engine.facts import finite, same_shape
+from rewrite_engine.facts import finite, nonneg, same_shape
 from rewrite_engine.facts.arrays import is_same_length
 from rewrite_engine.facts.failure import dropping
 from rewrite_engine.graph.number import NO_RANK
@@ -19,6 +19,7 @@ from rewrite_engine.tensor import (
     mul,
     second,
     shape_padleft,
+    switch,
 )
 from rewrite_engine.tensor.creation import filling
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -311,14 +312,21 @@ def second_of_computed(fgraph, node):
     return fitting(out, new) if checked else checked
 
 
+def filled_length(v, a):
+    """Return the length of a dimension of a filled array; a fill with lengths has it as operand."""
+    return length(v, a) if v.head is second else cast(v.owner.inputs[1 + a], "int64")
+
+
 @node_rewriter([Sum], phase="specialize", claim=approx(ulps=8), depth=2, when=among_filled)
 def sum_of_second(fgraph, node):
-    """A product replaces a sum of equal terms. If there may be no terms, the value must be finite.
-    Not data: the axes decide which lengths count.
+    """A product replaces a sum of equal terms. If there may be no terms, and the value may be
+    infinite, the sum is chosen to be 0. Not data: the axes decide which lengths count.
 
-    >>> x, y = tensor(shape=(2, 3), dtype="float64"), scalar("y")
-    >>> rewritten(second(x, y).sum()), rewritten(second(vector("z"), 0.5).sum())
-    (6.0 * y, Cast{float64}(Shape_i{i=0}(z)) * 0.5)
+    >>> x, y, z = tensor(shape=(2, 3), dtype="float64"), scalar("y"), vector("z")
+    >>> rewritten(second(x, y).sum(), second(z, 0.5).sum())
+    [6.0 * y, Cast{float64}(Shape_i{i=0}(z)) * 0.5]
+    >>> rewritten(alloc(y, z.shape[0]).sum())
+    switch(Shape_i{i=0}(z), Cast{float64}(Shape_i{i=0}(z)) * y, 0.0)
     """
     filled, op, out = node.inputs[0], node.op, node.outputs[0]
     y, ones, axes = filling(filled), filled.type.broadcastable, op.axes(filled.type.ndim)
@@ -328,9 +336,16 @@ def sum_of_second(fgraph, node):
     spread = tuple([one or a in axes for a, one in enumerate(ones)])
     if y.type.broadcastable != spread or (op.dtype, op.acc_dtype) != (None, None):
         return None
-    lengths = [length(filled, a) for a in axes if not ones[a]]
+    lengths = [filled_length(filled, a) for a in axes if not ones[a]]
     sure = all(n.head is CONSTANT and n.number for n in lengths)
-    if not lengths or not (sure or finite.ask(fgraph, y)):
+    if not lengths:
         return None
     count = lengths[0] if len(lengths) == 1 else mul(*lengths)
-    return fitting(out, cast(count, out.type.dtype) * op(y))
+    total = cast(count, out.type.dtype) * op(y)
+    total = total if sure or finite.ask(fgraph, y) else switch(count, total, 0.0)
+    if filled.head is second or all(y.type.broadcastable):
+        return fitting(out, total)
+    if op.keepdims or not all([nonneg.ask(fgraph, n) for n in lengths]):
+        return None  # (the value may not fit: that is checked by a fill of the sums)
+    kept = [n for d, n in enumerate(filled.owner.inputs[1:]) if d not in axes]
+    return fitting(out, alloc(total, *kept))

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.facts import finite, nonneg
+from rewrite_engine.facts import finite
 from rewrite_engine.language import *
 from rewrite_engine.match.ac import joined
 from rewrite_engine.match.outline import content, head_of
+from rewrite_engine.rules.algebra import root_undone
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
 
@@ -241,11 +242,11 @@ def power_times_base(x: Float, a: InexactConstant):
     return x**a * x >> x ** (a + 1), given(exact_successor)
 
 
-@rule(phase="canonicalize")
+@rule(phase="canonicalize", tags=["mends_gradients"])
 def sqr_of_sqrt(x: Float):
-    """A square cancels with a square root, if the sign is known.
+    """A square undoes a root; the slope as written is 0 times infinity at 0. Below 0 it is NaN.
 
-    >>> rewritten(sqr(sqrt(exp(vector("x")))))
-    exp(x)
+    >>> rewritten(sqr(sqrt(exp(vector("x")))), sqrt(vector("x")) ** 2)
+    [exp(x), switch(x < 0.0, nan, x)]
     """
-    return sqr(sqrt(x)) >> x, given(nonneg(x))
+    return sqr(sqrt(x)) >> compute(root_undone)

@@ -145,7 +145,7 @@ def trace_of_product(a: Tensor["n", "m"], b: Tensor["m", "n"]):
 
     >>> a, b = matrix("a", shape=(2, 3)), matrix("b", shape=(3, 2))
     >>> rewritten(trace(a @ b), including=["saturate", "fastmath"])
-    Sum(a * Transpose{axes=[1, 0]}(b))
+    Reshape{-1}(a) @ Reshape{-1}(Transpose{axes=[1, 0]}(b))
     """
     return Sum()(Diagonal()(a @ b)), Sum()(a * turn(b)), given(same_float(a, b))
 

@@ -1,13 +1,18 @@
 """Logarithms and exponentials: functions that cancel, and forms that keep precision."""
 
+import math
+
 from rewrite_engine.facts import finite, nonneg, nonzero, positive, same_dtype
 from rewrite_engine.language import *
 from rewrite_engine.tensor import (
     abs,
     cast,
     exp,
+    exp2,
     log,
     log1p,
+    log2,
+    log10,
     logaddexp,
     reciprocal,
     sigmoid,
@@ -196,3 +201,57 @@ def log_of_reciprocal(x: Float):
     -2.0 * log(abs(x))
     """
     return log(reciprocal(x)) >> -log(x), given(without_sign)
+
+
+#: the reciprocals of natural logarithms of bases
+PER_LN2, PER_LN10 = 1 / math.log(2.0), 1 / math.log(10.0)
+
+BASES = table(
+    "bases",
+    (
+        "log2_of_exp2", lambda x: log2(exp2(x)) >> x, refines,
+        "The power overflows and underflows; its logarithm is the number itself.",
+        """log2(exp2(vector("x"))) -> x""",
+    ),
+    (
+        "log2_of_power", lambda x: log2(2**x) >> x, refines,
+        "The power overflows and underflows; its logarithm is the number itself.",
+        """log2(2.0 ** vector("x")) -> x""",
+    ),
+    (
+        "log10_of_power", lambda x: log10(10**x) >> x, refines,
+        "The power overflows and underflows; its logarithm is the number itself.",
+        """log10(10.0 ** vector("x")) -> x""",
+    ),
+    (
+        "log2_of_exp", lambda x: log2(exp(x)) >> PER_LN2 * x, approx(4),
+        "The exponential overflows and underflows; its logarithm is a multiple of the number.",
+        """log2(exp(vector("x"))) -> 1.4426950408889634 * x""",
+    ),
+    (
+        "log10_of_exp", lambda x: log10(exp(x)) >> PER_LN10 * x, approx(4),
+        "The exponential overflows and underflows; its logarithm is a multiple of the number.",
+        """log10(exp(vector("x"))) -> 0.43429448190325176 * x""",
+    ),
+    (
+        "log2_of_one_plus", lambda x: log2(1 + x) >> PER_LN2 * log1p(x), approx(4),
+        "log2(1 + x) loses every digit of a tiny x; log1p keeps them.",
+        """log2(1 + vector("x")) -> 1.4426950408889634 * log1p(x)""",
+    ),
+    (
+        "log10_of_one_plus", lambda x: log10(1 + x) >> PER_LN10 * log1p(x), approx(4),
+        "log10(1 + x) loses every digit of a tiny x; log1p keeps them.",
+        """log10(1 + vector("x")) -> 0.43429448190325176 * log1p(x)""",
+    ),
+    (
+        "log2_of_one_minus", lambda x: log2(1 - x) >> PER_LN2 * log1p(-x), approx(4),
+        "log2(1 - x) loses every digit of a tiny x; log1p keeps them.",
+        """log2(1 - vector("x")) -> 1.4426950408889634 * log1p(-x)""",
+    ),
+    (
+        "log10_of_one_minus", lambda x: log10(1 - x) >> PER_LN10 * log1p(-x), approx(4),
+        "log10(1 - x) loses every digit of a tiny x; log1p keeps them.",
+        """log10(1 - vector("x")) -> 0.43429448190325176 * log1p(-x)""",
+    ),
+    phase="stabilize", tags=["mends_gradients"], x=Float,
+)  # fmt: skip

@@ -218,7 +218,7 @@ def exponentials_are_scaled(fgraph, node):
     >>> rewritten(y * exp(x) / exp(x).sum())
     y * ScaledExp{axis=None, small}(x) / Sum(ScaledExp{axis=None, small}(x))
     >>> rewritten((y * exp(x)).sum() / exp(x).sum())
-    Sum(y * ScaledExp{axis=None, small}(x)) / Sum(ScaledExp{axis=None, small}(x))
+    y @ ScaledExp{axis=None, small}(x) / Sum(ScaledExp{axis=None, small}(x))
     """
     out = node.outputs[0]
     small = out.head is true_div

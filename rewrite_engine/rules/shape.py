@@ -239,6 +239,16 @@ def reshape_by_ones(x, shape: Prop):
     return Reshape(shape)(x) >> compute(without_ones)
 
 
+@rule(phase="canonicalize", claim=exact)
+def flattened_vector(x: Vector):
+    """Remove a flattening of what is already a vector.
+
+    >>> rewritten(exp(Reshape((-1,))(vector("x"))))
+    exp(x)
+    """
+    return Reshape((-1,))(x) >> x
+
+
 def in_turn(inner, outer):
     """Return the order of two reorderings."""
     return tuple(["x" if o == "x" else inner[o] for o in outer])

@@ -5,12 +5,16 @@ Products like `y / sum(exp(x)) * exp(x)` keep their form (`scaled.py`); the rule
 whole softmax, and terms that cancel with one.
 """
 
+import math
+
+from rewrite_engine.facts import same_dtype
 from rewrite_engine.language import *
 from rewrite_engine.rules.reduce import putting_back
 from rewrite_engine.tensor import (
     DimShuffle,
     Sum,
     exp,
+    exp2,
     log,
 )
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax, SoftmaxAndLog
@@ -22,10 +26,15 @@ def of_all(x, axis):
 
 
 def stands_beside(x, axis, keepdims):
-    """Return whether a sum over `axis` broadcasts against x: with dimensions of length 1, or as a
-    single number.
+    """Return whether a sum over `axis` broadcasts against x: with dimensions of length 1, as a
+    single number, or over the first dimensions, as the others then stand at their places.
     """
-    return keepdims or of_all(x, axis)
+    return keepdims or of_all(x, axis) or is_first(x, axis)
+
+
+def is_first(x, axis):
+    """Return whether axes are the first dimensions."""
+    return sorted([a % x.type.ndim for a in axis]) == list(range(len(axis)))
 
 
 def sum_is_put_back(x, axis, order):
@@ -58,6 +67,37 @@ def softmax_from_exp(x: Float, axis: Prop, keepdims: Prop):
     """
     total = Sum(axis=axis, keepdims=keepdims)
     return exp(x) / total(exp(x)) >> Softmax(axis=axis)(x), given(stands_beside)
+
+
+@rule(phase="stabilize", claim=approx(1 << 10), tags=["mends_gradients"])
+def softmax_from_exp2(x: Float, axis: Prop, keepdims: Prop):
+    """Powers of 2 overflow like exponentials; softmax does not.
+
+    >>> x = vector("x")
+    >>> rewritten(exp2(x) / exp2(x).sum())
+    Softmax{axis=None}(0.6931471805599453 * x)
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    right = Softmax(axis=axis)(math.log(2.0) * x)
+    return exp2(x) / total(exp2(x)) >> right, given(stands_beside)
+
+
+def is_base(c):
+    """Return whether a number is the base of a growing or shrinking power."""
+    return c.number is not None and 0 < c.number < math.inf and c.number != 1
+
+
+@rule(phase="stabilize", claim=approx(1 << 12), tags=["mends_gradients"])
+def softmax_from_power(x: Float, c: FloatConstant, axis: Prop, keepdims: Prop):
+    """Powers of a number overflow like exponentials; softmax does not.
+
+    >>> x = vector("x")
+    >>> rewritten(10.0 ** x / (10.0 ** x).sum())
+    Softmax{axis=None}(2.302585092994046 * x)
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    right = compute(lambda x, c, axis: Softmax(axis=axis)(math.log(c.number) * x))
+    return c**x / total(c**x) >> right, given(stands_beside, is_base, same_dtype(x, c))
 
 
 # --- logarithms ---------------------------------------------------------------------------------

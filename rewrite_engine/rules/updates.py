@@ -21,11 +21,16 @@ class Update(NamedTuple):
 def split(x):
     """Return a sum of matrices as an `Update`; None if it has not one product."""
     terms = x.owner.inputs
-    factors = [factors_of(v) for v in terms]
+    factors = [factors_of(v, x) for v in terms]
     products = [i for i, found in enumerate(factors) if found is not None]
     if len(products) != 1:
         return None
     (i,) = products
+    if any([v.type.dtype != x.type.dtype for v in factors[i]]):
+        return None
+    if terms[i].type.ndim == 2 and terms[i].type.broadcastable != x.type.broadcastable:
+        if False in terms[i].type.broadcastable:
+            return None
     others = [v for k, v in enumerate(terms) if k != i]
     if any([v.type.ndim != 2 or v.type.broadcastable != x.type.broadcastable for v in others]):
         return None
@@ -36,24 +41,17 @@ def split(x):
     return Update(rest, u, v, terms[i])
 
 
-def factors_of(x):
-    """Return two matrices whose product a term is: a product, a column times a row, or a number
-    repeated; None for other terms.
+def factors_of(x, whole):
+    """Return two matrices whose product a term of a sum is: a product, a column times a row, or a
+    number added to all elements; None for other terms.
     """
-    if x.type.ndim != 2:
-        return None
-    if isinstance(x.head, Dot):
+    if isinstance(x.head, Dot) and x.type.ndim == 2:
         return tuple(x.owner.inputs)
-    number = filling(x)
-    if number is not None and True not in x.type.broadcastable:
-        column, row = alloc(number, x.shape[0], 1), alloc(ones_of(x), 1, x.shape[1])
-        return column, row
-    return outer_factors(x) if x.head is mul else None
-
-
-def ones_of(x):
-    """Return a 1 of the dtype of x."""
-    return constant(1, dtype=x.type.dtype)
+    number = x.dimshuffle() if False not in x.type.broadcastable else filling(x)
+    if number is not None and number.type.ndim == 0 and x.type.dtype == whole.type.dtype:
+        one = constant(1, dtype=x.type.dtype)
+        return alloc(number, whole.shape[0], 1), alloc(one, 1, whole.shape[1])
+    return outer_factors(x) if x.head is mul and x.type.ndim == 2 else None
 
 
 def outer_factors(x):
@@ -94,7 +92,7 @@ def product_with_update(fgraph, node):
 
     >>> a, u, v, x = matrix("a"), matrix("u"), matrix("v"), vector("x")
     >>> rewritten((a + u @ v) @ x, (eye(a.shape[0]) - u @ v) @ a)
-    [a @ x + u @ (v @ x), a + -u @ (v @ a)]
+    [a @ x + u @ (v @ x), a - u @ (v @ a)]
     """
     a, b = node.inputs
     if a.head in (add, sub) and a.type.ndim == 2:

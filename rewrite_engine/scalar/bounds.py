@@ -99,6 +99,11 @@ def quotient(dtype: Any, a: Ends, b: Ends) -> Ends | None:
     return min(corners), max(corners)
 
 
+def remainder(dtype: Any, a: Ends, b: Ends) -> Ends | None:
+    """Return bounds of the remainder of a division by a positive integer."""
+    return (0, b[1] - 1) if np.dtype(dtype).kind in "iu" and b[0] > 0 else None
+
+
 def negative(dtype: Any, a: Ends) -> Ends:
     """Return bounds of -x."""
     return -a[1], -a[0]

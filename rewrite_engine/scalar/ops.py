@@ -23,6 +23,7 @@ from rewrite_engine.scalar.bounds import (
     negative,
     product,
     quotient,
+    remainder,
     smallest,
     square,
     total,
@@ -145,6 +146,7 @@ mod = _op(
     "remainder",
     (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.floor_div(x, y))),
     cost=4,
+    bounds=remainder,
     aliases="remainder",
 )
 fmod = _op(
@@ -365,8 +367,7 @@ def _arccosh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
 
 
 tanh = _float(
-    "tanh", "tanh", lambda m, g, z, x: g * (1 - m.sqr(z)), range="(-1, 1)", keeps="nonneg",
-    **_rising,
+    "tanh", "tanh", lambda m, g, z, x: g * m.sech2(x), range="(-1, 1)", keeps="nonneg", **_rising,
 )  # fmt: skip
 arcsinh = _float("arcsinh", "arcsinh", _arcsinh_grad, keeps="finite nonneg", **_rising)
 arccosh = _float("arccosh", "arccosh", _arccosh_grad, cost=10, domain="[1, inf)")

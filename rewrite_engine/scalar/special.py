@@ -17,7 +17,7 @@ import numpy as np
 
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.scalar.fold import copy_into
-from rewrite_engine.scalar.op import ScalarOp, _float
+from rewrite_engine.scalar.op import ScalarOp, _float, _step
 
 _SQRT_PI = math.sqrt(math.pi)
 _TWO_BY_SQRT_PI = 2 / _SQRT_PI
@@ -40,6 +40,56 @@ def _without(why: str) -> Any:
     refuse.why = why  # type: ignore[attr-defined]
     return refuse
 
+
+# --- hyperbolic functions -----------------------------------------------------------------------
+
+
+def _sech2(m: Any, x: Any) -> Any:
+    e = m.exp(m.abs(x) * -2)
+    return e * 4 / m.sqr(e + 1)
+
+
+def _logcosh(m: Any, x: Any) -> Any:
+    """Return log(1 + (cosh(x) - 1)), where cosh(x) - 1 = q**2 / (2 (1 + q)) for q = expm1(x)."""
+    size = m.abs(x)
+    q = m.expm1(m.minimum(size, 20.0))
+    return m.switch(m.gt(size, 20.0), size - math.log(2.0), m.log1p(m.sqr(q) / ((q + 1) * 2)))
+
+
+def _by_formula(formula: Callable[..., Any], *arrays: Any, out: Any = None) -> Any:
+    """Compute the formula of an op with NumPy."""
+    dtype = np.result_type(*arrays)
+    with np.errstate(all="ignore"):
+        found = np.asarray(formula(_Values, *[np.asarray(x, dtype) for x in arrays]), dtype)
+    return copy_into(found, out)
+
+
+class _Values:
+    """The functions of formulas, on arrays."""
+
+    abs, gt, minimum, switch, sqr = np.abs, np.greater, np.minimum, np.where, np.square
+    exp, expm1, log1p = np.exp, np.expm1, np.log1p
+
+    @staticmethod
+    def psi(x: Any) -> Any:
+        return psi.impl(x)
+
+
+def _own(name: str, formula: Callable[..., Any], grad: Any, **options: Any) -> ScalarOp:
+    """Define a function of real numbers by a formula."""
+    return ScalarOp.define(
+        name, 1, grad=(grad,), compute=partial(_by_formula, formula), formula=formula,
+        dtypes=lambda x: _real_dtype(x), inner=float_dtype, **options,
+    )  # fmt: skip
+
+
+#: 1 - tanh(x)**2
+sech2 = _own(
+    "sech2", _sech2, lambda m, g, z, x: g * z * m.tanh(x) * -2, cost=14, range="(0, 1]",
+)  # fmt: skip
+logcosh = _own(
+    "logcosh", _logcosh, lambda m, g, z, x: g * m.tanh(x), cost=25, range="[0, inf)", keeps="finite"
+)
 
 # --- error functions ----------------------------------------------------------------------------
 
@@ -121,6 +171,8 @@ gamma = _float(
 gammaln = _float(
     "gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40, domain="(0, inf)"
 )
+#: 1 where gamma is positive, and -1 where it is negative
+gammasgn = _float("gammasgn", "scipy.special.gammasgn", _step, cost=4, range="[-1, 1]")
 psi = _float(
     "psi", "scipy.special.psi", lambda m, g, z, x: g * m.tri_gamma(x), cost=40, domain="(0, inf)",
     aliases="digamma",
@@ -169,17 +221,49 @@ tri_gamma = ScalarOp.define(
     compute=lambda x, out=None: _polygamma(1, x, out), dtypes=_real_dtype, domain="(0, inf)",
     range="(0, inf)",
 )  # fmt: skip
+
+
+def _psi_rise(m: Any, x: Any, k: Any) -> Any:
+    """Return psi(x + k) - psi(x) by steps to larger numbers (DLMF 5.5.2), and the series there
+    (5.11.2), each without a difference of large terms.
+    """
+    y, found = x + k, 0.0
+    for j in range(_PSI_STEPS):
+        found = found + k / (x + j) / (y + j)
+    x, y = x + _PSI_STEPS, y + _PSI_STEPS
+    u, v = 1 / m.sqr(x), 1 / m.sqr(y)
+    series, less, total, power = m.log1p(k / x) + k / x / y * 0.5, k * (x + y) * u * v, 1.0, v
+    for b in _PSI_SERIES:  # u**n - v**n is (u - v) * total
+        series = series + less * total * b
+        total, power = u * total + power, power * v
+    return found + series
+
+
+def _psi_difference(m: Any, x: Any, k: Any) -> Any:
+    """Return psi(x + k) - psi(x), without loss of digits if both numbers are above 0."""
+    good = m.gt(m.minimum(x, x + k), 0.0)
+    return m.switch(good, _psi_rise(m, m.abs(x), k), m.psi(x + k) - m.psi(x))
+
+
+_PSI_STEPS = 10
+_PSI_SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)  # of 1 / x**2
+#: psi(x + k) - psi(x)
+psi_difference = ScalarOp.define("psi_difference", 2, grad=(
+    lambda m, g, z, x, k: g * (m.tri_gamma(x + k) - m.tri_gamma(x)),
+    lambda m, g, z, x, k: g * m.tri_gamma(x + k),
+), compute=partial(_by_formula, _psi_difference), formula=_psi_difference, dtypes=_real_dtype,
+   inner=float_dtype, cost=90, domain="(0, inf)")  # fmt: skip
 beta = _function("beta", 2, (
-    lambda m, g, z, a, b: g * z * (m.psi(a) - m.psi(a + b)),
-    lambda m, g, z, a, b: g * z * (m.psi(b) - m.psi(a + b)),
+    lambda m, g, z, a, b: -(g * z * m.psi_difference(a, b)),
+    lambda m, g, z, a, b: -(g * z * m.psi_difference(b, a)),
 ), commutative=True, domain="(0, inf)")  # fmt: skip
 betaln = _function("betaln", 2, (
-    lambda m, g, z, x, y: g * (m.psi(x) - m.psi(x + y)),
-    lambda m, g, z, x, y: g * (m.psi(y) - m.psi(x + y)),
+    lambda m, g, z, x, y: -(g * m.psi_difference(x, y)),
+    lambda m, g, z, x, y: -(g * m.psi_difference(y, x)),
 ), commutative=True, domain="(0, inf)")  # fmt: skip
 #: gamma(x + k) / gamma(x)
 poch = _function("poch", 2, (
-    lambda m, g, z, x, k: g * z * (m.psi(x + k) - m.psi(x)),
+    lambda m, g, z, x, k: g * z * m.psi_difference(x, k),
     lambda m, g, z, x, k: g * z * m.psi(x + k),
 ), domain="(0, inf)")  # fmt: skip
 #: x * log(y), 0 where x is 0
@@ -297,6 +381,14 @@ i0 = _bessel("i0", "scipy.special.i0", lambda m, g, z, x: g * m.i1(x), range="(0
 i1 = _bessel(
     "i1", "scipy.special.i1", lambda m, g, z, x: g * 0.5 * (m.i0(x) + m.iv(2, x)), keeps="nonneg"
 )
+#: i0 and i1, times exp(-abs(x))
+i0e = _bessel(
+    "i0e", "scipy.special.i0e", lambda m, g, z, x: g * (m.i1e(x) - z * m.sign(x)), range="(0, 1]"
+)
+i1e = _bessel(
+    "i1e", "scipy.special.i1e",
+    lambda m, g, z, x: g * (0.5 * (m.i0e(x) + m.ive(2, x)) - z * m.sign(x)), keeps="nonneg",
+)  # fmt: skip
 jv = _with_order("jv", lambda f, m, z, v, x: 0.5 * (f(v - 1, x) - f(v + 1, x)), domain="(0, inf)")
 iv = _with_order("iv", lambda f, m, z, v, x: 0.5 * (f(v - 1, x) + f(v + 1, x)), domain="(0, inf)")
 #: iv, times exp(-abs(x))

@@ -576,6 +576,7 @@ from rewrite_engine.tensor.running import CumOp as CumOp
 from rewrite_engine.tensor.running import cumprod as cumprod
 from rewrite_engine.tensor.running import cumsum as cumsum
 from rewrite_engine.tensor.running import diff as diff
+from rewrite_engine.tensor.shape import CheckedIndex as CheckedIndex
 from rewrite_engine.tensor.shape import CheckedLength as CheckedLength
 from rewrite_engine.tensor.shape import Shape as Shape
 from rewrite_engine.tensor.shape import Shape_i as Shape_i

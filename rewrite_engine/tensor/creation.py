@@ -111,9 +111,12 @@ def _not_negative(f: Any, *lengths: Any) -> Any:
     return f.every("lengths", f.nonneg, lengths)
 
 
-def _one_number(f: Any, value: Any, *lengths: Any) -> Any:
-    if not all(value.type.broadcastable):
-        return f.unknown("Alloc may raise an error: the value may not fit", blame=value)
+def _holds_value(f: Any, value: Any, *lengths: Any) -> Any:
+    """Return evidence that a value fits: its lengths are those of the result, or 1."""
+    more = len(lengths) - value.type.ndim
+    for i, one in enumerate(value.type.broadcastable):
+        if not one and f.length(value, i).value != f.length_read(lengths[more + i]):
+            return f.unknown("Alloc may raise an error: the value may not fit", blame=value)
     return _not_negative(f, *lengths)
 
 
@@ -128,7 +131,7 @@ class Alloc(_Allocating, Linear):
     elements = slice(0, 1)
     __props__ = ()
     may_fail = True
-    implied = {"fits": _one_number}
+    implied = {"fits": _holds_value}
     samples: Sequence[Any] = (({}, (), 2, 3), ({}, (3,), 2, 3), ({}, (2, 1), 2, 0), ({}, ()))
 
     def dtypes(self, *types: TensorType) -> list[str]:

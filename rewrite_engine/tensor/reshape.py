@@ -127,11 +127,21 @@ class Reshape(Linear):
 
 def _fits(shape: Sequence[Any], f: Any, x: Any, *sizes: Any) -> Any:
     """Return evidence that the numbers of elements are equal, whatever the lengths are."""
-    given = iter([None if isinstance(n, int) and n < 0 else n for n in map(f.length_read, sizes)])
+    given, want = iter(sizes), list[Any]()
     have = [f.length(x, i).value for i in range(x.type.ndim)]
-    if as_many(have, [next(given) if n == "i" else n for n in shape]):
+    for n in shape:
+        want += _factors_read(f, next(given)) if n == "i" else [n]
+    if as_many(have, want):
         return f.because("there are as many elements")
     return f.unknown("Reshape may raise an error: the numbers of elements may differ", blame=x)
+
+
+def _factors_read(f: Any, size: Any) -> list[Any]:
+    """Return the lengths whose product a number is; None for a factor that is no length."""
+    n = f.length_read(size)
+    if n is None and size.owner is not None and size.owner.op is mul:
+        return [n for factor in size.owner.inputs for n in _factors_read(f, factor)]
+    return [None if isinstance(n, int) and n < 0 else n]
 
 
 def as_many(have: Sequence[Any], want: Sequence[Any]) -> bool | None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
+    "CheckedIndex",
     "CheckedLength",
     "Shape",
     "Shape_i",
@@ -171,6 +172,46 @@ class CheckedLength(NoGradient):
         raise (BroadcastError if elementwise else ShapeError)(
             message(what, op=self.compared, where=node.where())
         )
+
+
+class CheckedIndex(NoGradient):
+    """Position of an index in a dimension: `CheckedIndex()(i, n)` is i, or n + i if i is negative.
+
+    It replaces an index of a term that is not computed. Raises `AxisError` for an index that is out
+    of range.
+    """
+
+    __props__ = ()
+    limits = (0, LONGEST)
+    may_fail = True
+    nin = 2
+    samples: Sequence[Any] = (({}, 2, 5), ({}, -5, 5))
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        check_dim_types(types, 2)
+        return ["int64"]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return Shapes([()])
+
+    def is_total(self, node: Apply) -> bool:
+        """Return whether the index is a number in the range of a known length."""
+        i, n = [getattr(v, "number", None) for v in node.inputs]
+        return i is not None and n is not None and bool(-n <= i < n)
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        i, n = inputs
+        if not -n <= i < n:
+            self.refuse(node, inputs)
+        output_storage[0][0] = np.array(i if i >= 0 else i + n, dtype=np.int64)
+
+    def refuse(self, node: Apply, inputs: Sequence[Any]) -> NoReturn:
+        """Raise the error for an index that is out of range."""
+        i, n = inputs
+        what = f"index {int(i)} is out of range for a dimension of length {int(n)}"
+        raise AxisError(message(what, op=self, where=node.where()))
 
 
 class SpecifyShape(Linear):

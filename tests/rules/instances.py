@@ -70,6 +70,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         dict(axis=None, n=0, order=("x", "x")),
     ],
     "sum_of_quotient": [dict(axis=(1,)), dict(axis=(0,))],
+    "variance_by_squares": [dict(axis=None), dict(axis=(0,))],
+    "difference_of_running_sums": [
+        dict(axis=0, above=(Slice(1),), below=(Slice(None, -1),)),
+        dict(axis=1, above=(WHOLE, Slice(1)), below=(WHOLE, Slice(None, -1))),
+    ],
 }
 FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]
 
@@ -99,6 +104,12 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
         "x": [lambda v, s=s: pt.tensor("x", dtype=v.type.dtype, shape=s) for s in [(1, 4), (1, 1)]]
     },
     "sum_of_quotient": {"x": [lambda v: truth(v) + 0.7], "y": [lambda v: 2 + truth(v)]},
+    "variance_by_squares": {
+        "x": [lambda v: pt.tensor("x", dtype=v.type.dtype, shape=(4,))],
+        "n": [lambda v: pt.constant(4.0)],
+    },
+    "difference_of_running_sums": {"x": [lambda v: pt.cast(truth(v), "int64")]},
+    "prod_of_exp": {"x": [lambda v: pt.sin(truth(v))]},
 }
 
 

@@ -54,6 +54,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Reshape": lambda op, x, *sizes: np.reshape(x, _filled(op.shape, sizes)),
     "Shape": lambda op, x: np.array(x.shape, "int64"),
     "Shape_i": lambda op, x: np.array(x.shape[op.i]),
+    "CheckedIndex": lambda op, i, n: i % n,
     "CheckedLength": lambda op, n, *others: n,
     "SpecifyShape": lambda op, x, *sizes: x,
     "Unbroadcast": lambda op, x: x,

@@ -30,6 +30,7 @@ from rewrite_engine.tensor.linalg.decomposition import (
     CholeskyGradient,
     CovarianceGradient,
 )
+from rewrite_engine.tensor.linalg.op import FEW
 from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 
@@ -158,6 +159,53 @@ def where_some(t: Any, n: str, body: Callable[[], None]) -> None:
     body()
     t.do(f"br label %{behind}")
     t.start(behind)
+
+
+def either(t: Any, condition: str, body: Callable[[], None], other: Callable[[], None]) -> None:
+    """Write code that runs if a condition holds, and code that runs otherwise."""
+    one, two, behind = t.label(), t.label(), t.label()
+    t.do(f"br i1 {condition}, label %{one}, label %{two}")
+    for label, write in ((one, body), (two, other)):
+        t.start(label)
+        write()
+        t.do(f"br label %{behind}")
+    t.start(behind)
+
+
+def may_be_definite(t: Any, n: Length, a: str, size: str) -> str:
+    """Write a test of a square matrix without gaps: whether it has more than `FEW` rows, is
+    symmetric, and has a positive diagonal. Looks at the first row first.
+    """
+    flag = t.room("i8")
+
+    def compare(i: str, j: str) -> None:
+        x = t.load_one(step_to(t, (a, size), i, j), "d")
+        y = t.load_one(step_to(t, (a, size), j, i), "d")
+        same = t.new(f"fcmp oeq double {x}, {y}")
+        known = t.new(f"and i8 {t.new(f'load i8, ptr {flag}')}, {t.new(f'zext i1 {same} to i8')}")
+        t.do(f"store i8 {known}, ptr {flag}")
+
+    def positive(i: str) -> None:
+        x = t.load_one(step_to(t, (a, size), i, i), "d")
+        good = t.new(f"fcmp ogt double {x}, {literal(0.0, 'd')}")
+        known = t.new(f"and i8 {t.new(f'load i8, ptr {flag}')}, {t.new(f'zext i1 {good} to i8')}")
+        t.do(f"store i8 {known}, ptr {flag}")
+
+    def holds() -> str:
+        return str(t.new(f"icmp ne i8 {t.new(f'load i8, ptr {flag}')}, 0"))
+
+    def first() -> None:
+        write_loop(t, n, lambda j: compare("0", j))
+        either(t, holds(), rest, lambda: None)
+
+    def rest() -> None:
+        write_loop(t, n, positive)
+        write_loop(t, n, lambda i: write_loop(t, n, lambda j: compare(i, j)))
+
+    large = t.new(f"icmp sgt i64 {size}, {FEW}")
+    t.do(f"store i8 {t.new(f'zext i1 {large} to i8')}, ptr {flag}")
+    either(t, large, first, lambda: None)
+    return holds()
 
 
 def at_least_one(t: Any, n: str) -> str:
@@ -372,7 +420,9 @@ def _halve(t: Any, place: str) -> None:
 
 @lower.register(Solve)
 def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
-    """By `gesv` of a copy of the matrix, in columns; so is what it finds."""
+    """By `gesv` of a copy of the matrix, in columns; so is what it finds. A larger matrix that may
+    be positive definite is tried with `posv`; if it is not, the VM computes the call.
+    """
     a, b = node.inputs
     shape = plan.shape(node.outputs[0])
     n, m = shape[-2:]
@@ -388,9 +438,14 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
             t.store_one(t.load_one(step_to(t, (b_, steps[1]), i, j), "d"), place, "d")
 
         def solve() -> None:
-            info, n_ = t.room("i32"), ("i", size)
+            info, n_, m_ = t.room("i32"), ("i", size), ("i", t.length(m))
             over(t, m, n, out, size, copy_one)
-            call(t, "dgesv", n_, ("i", t.length(m)), a_, n_, places, out, n_, info)
+            either(
+                t,
+                may_be_definite(t, n, a_, size),
+                lambda: call(t, "dposv", "L", n_, m_, a_, n_, out, n_, info),
+                lambda: call(t, "dgesv", n_, m_, a_, n_, places, out, n_, info),
+            )
             branch_on_info(t, info)
 
         where_some(t, size, solve)

@@ -16,7 +16,13 @@ from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.index.diagonals import Diagonal
 from rewrite_engine.tensor.math import mul, sqr
 from rewrite_engine.tensor.reshape import Reshape
-from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i, SpecifyShape
+from rewrite_engine.tensor.shape import (
+    CheckedIndex,
+    CheckedLength,
+    Shape,
+    Shape_i,
+    SpecifyShape,
+)
 
 # --- DimShuffle -------------------------------------------------------------------------------
 
@@ -148,8 +154,9 @@ def _(op: Shape_i, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(np.int64, 'to_int64')}({ctx.array(0)}.shape[{op.i}])"
 
 
+@traits.register(CheckedIndex)
 @traits.register(CheckedLength)
-def _(op: CheckedLength, node: Apply) -> Traits:
+def _(op: CheckedIndex | CheckedLength, node: Apply) -> Traits:
     return LENGTH_TRAITS
 
 
@@ -162,3 +169,15 @@ def _(op: CheckedLength, node: Apply, ctx: Context) -> str:
         ctx.line(f"if {test}: {fail}(({', '.join(numbers)}))")
     ctx.form = "scalar"
     return numbers[0]
+
+
+@lower.register(CheckedIndex)
+def _(op: CheckedIndex, node: Apply, ctx: Context) -> str:
+    i, n = ctx.scalar(0), ctx.scalar(1)
+    fail = ctx.name(partial(op.refuse, node), "out_of_range")
+    ctx.line(f"if not -{n} <= {i} < {n}: {fail}(({i}, {n}))")
+    ctx.form = "scalar"
+    number = getattr(node.inputs[0], "number", None)
+    if number is None:
+        return f"({i} if {i} >= 0 else {i} + {n})"
+    return i if number >= 0 else f"({i} + {n})"

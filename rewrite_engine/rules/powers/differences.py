@@ -10,7 +10,6 @@ from rewrite_engine.tensor import (
     erfc,
     gt,
     log1mexp,
-    log2,
     logdiffexp,
     logerfc,
     lt,
@@ -18,6 +17,7 @@ from rewrite_engine.tensor import (
     softplus,
     switch,
     xlog1py,
+    xlogy,
 )
 
 
@@ -80,7 +80,7 @@ def between_erfcs(x, y, dtype):
     """
     right = gt(x + y, 0.0)
     far = logdiffexp(logerfc(switch(right, x, -y)), logerfc(switch(right, y, -x)))
-    near = math.log(2.0) * log2(erf(y) - erf(x))  # (of log there would be no end)
+    near = xlogy(1.0, erf(y) - erf(x))  # (of log there would be no end)
     return switch(lt(abs(x) + abs(y), 1.0), near, far)
 
 

@@ -12,7 +12,7 @@ from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor import add, cast, constant, mul, neg, sqr, sub, true_div
+from rewrite_engine.tensor import add, cast, constant, mul, neg, pow, sqr, sub, true_div
 
 ONE = None  # the key of the number in a linear form
 MAX_FORM_TERMS = 12  # and factors of a product; a term with more is a variable
@@ -169,6 +169,9 @@ def read_product(v):
     if head is sqr:
         c, powers = operand_product(v.owner.inputs[0], v)
         return c * c, {u: 2 * p for u, p in powers.items()}
+    if head is pow and (n := whole_exponent(v)):
+        c, powers = operand_product(v.owner.inputs[0], v)
+        return c**n, {u: n * p for u, p in powers.items()}
     if head not in SIGNED:
         return 1.0, {unwidened(v): 1}
     number, powers = (-1.0 if head is neg else 1.0), {}
@@ -183,6 +186,12 @@ def read_product(v):
             return 1.0, {v: 1}  # x / x shows the NaNs of x, and has its shape
         powers = new
     return number, powers
+
+
+def whole_exponent(v):
+    """Return the exponent of a power, if it is a small whole number above 0; else None."""
+    n = number_of(v.owner.inputs[1])
+    return int(n) if n and n == int(n) and 0 < n <= MAX_FORM_TERMS else None
 
 
 def operand_product(u, v):

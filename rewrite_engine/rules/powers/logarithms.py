@@ -1,8 +1,12 @@
 """The rules for logarithms of terms that overflow or vanish; `logs.py` reads them."""
 
+import math
+
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.differences import log_of_rest
+from rewrite_engine.rules.powers.forms import combined, squared, times, written
 from rewrite_engine.rules.powers.logs import (
+    KNOWN,
     Log,
     log_of,
     log_of_other,
@@ -14,15 +18,19 @@ from rewrite_engine.rules.powers.logs import (
 )
 from rewrite_engine.rules.powers.power import TABLE
 from rewrite_engine.rules.powers.products import COMBINED_CLAIM
-from rewrite_engine.rules.powers.read import PRODUCTS, SUMS, is_itself, power, summands
+from rewrite_engine.rules.powers.read import PRODUCTS, SCALED, SUMS, is_itself, power, summands
 from rewrite_engine.tensor import (
     Sum,
+    abs,
     erf,
+    erfc,
     erfcx,
     exp,
     log,
     log1mexp,
     log1p,
+    log2,
+    log10,
     lt,
     maximum,
     minimum,
@@ -32,7 +40,7 @@ from rewrite_engine.tensor import (
     switch,
 )
 
-READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, erf, switch, pow})
+READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED, *KNOWN, abs, erf, switch, pow})
 
 
 def may_be_made(op, seen, distinct):
@@ -49,7 +57,13 @@ def fitting(out, found):
     return new if out.type.yields_to(new.type) else None
 
 
-@node_rewriter([log], phase="stabilize", claim=COMBINED_CLAIM, depth=8, when=may_be_made)
+#: the natural logarithms of bases
+BASES = {log: 1.0, log2: math.log(2.0), log10: math.log(10.0)}
+
+
+@node_rewriter(
+    [log, log2, log10], phase="stabilize", claim=COMBINED_CLAIM, depth=8, when=may_be_made
+)
 def log_of_factors(fgraph, node):
     """Avoid overflow and underflow in logarithms of products, quotients, powers, sums and
     differences of exponentials, sigmoids and similar functions.
@@ -63,18 +77,46 @@ def log_of_factors(fgraph, node):
     [logerfc(x), logdiffexp(x, y), log1mexp(-softplus(-x) - softplus(-y))]
     """
     (x,), (out,) = node.inputs, node.outputs
-    if x.type.kind != "f" or x.head is exp:
+    if x.type.kind != "f" or (x.head is exp and node.op is log):
         return None
+    found = in_base(read_logarithm(x), BASES[node.op])
+    return fitting(out, found)
+
+
+def in_base(found, scale):
+    """Return a logarithm in a base with this natural logarithm."""
+    if found is None or scale == 1:
+        return found
+    make = found.make
+    return found._replace(make=lambda: make() * (1 / scale))
+
+
+def read_logarithm(x):
+    """Return the `Log` of a term that is better than as written; None if there is none."""
     p = power(x)
+    if (u := half_erfc(p)) is not None:
+        t = 0.5 * erfc(written(times(u, -1.0), x.type.dtype))
+        return Log(lambda: log_of_rest(t, None, x.type.dtype), True)
     if not is_itself(p, x):
-        return fitting(out, log_of_power(p, x.type.dtype, alone=True))
+        return log_of_power(p, x.type.dtype, alone=True)
     found = log_of_other(x)
     if found is None and isinstance(x.head, Sum):
         found = log_of_scaled_sum(x)
     if found is None and moves(x.head) and len(parts := x.owner.inputs[x.head.elements]) == 1:
         if (inner := log_of_part(*parts)) is not None:
             found = Log(lambda: moved(x)(inner.term(x.type.dtype)), True)
-    return fitting(out, found)
+    return found
+
+
+def half_erfc(p):
+    """Return the argument u of a power that is erfc(u) / 2, the normal distribution function; None
+    for others.
+    """
+    if p.number != 0.5 or p.others or [(f.kind, q) for f, q in p.factors.items()] != [(erfcx, 1)]:
+        return None
+    (f,) = p.factors
+    u = dict(f.ray)
+    return u if not combined(p.form, squared(u)) else None
 
 
 def log_of_part(v):

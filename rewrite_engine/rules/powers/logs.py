@@ -22,6 +22,7 @@ from rewrite_engine.language import *
 from rewrite_engine.rules.powers.differences import log_of_difference, log_of_rest
 from rewrite_engine.rules.powers.forms import (
     MAX_FORM_TERMS,
+    added,
     combined,
     is_other_width,
     number_of,
@@ -40,21 +41,28 @@ from rewrite_engine.tensor import (
     Sum,
     abs,
     and_,
+    beta,
+    betaln,
     cast,
     eq,
     erf,
     erfcx,
     exp,
     expm1,
+    gamma,
+    gammaln,
+    gammasgn,
     gt,
     isinf,
     isnan,
     log,
     log1mexp,
     logaddexp,
+    logcosh,
     logdiffexp,
     logerfc,
     maximum,
+    mul,
     or_,
     pow,
     second,
@@ -62,6 +70,7 @@ from rewrite_engine.tensor import (
     sub,
     switch,
 )
+from rewrite_engine.tensor import sign as pt_sign
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
@@ -74,7 +83,8 @@ class Log(NamedTuple):
     graph may drop its nodes). better: whether it may be in range when the logarithm as written is
     not. vanishes: whether the term may underflow, or overflow, for arguments of ordinary size.
     number: of a constant. certain: whether the term is known not to be below 0 (else the logarithm
-    is NaN there). strict: whether the term is above 0, except for underflow: the logarithm of a
+    is NaN there). sign: if the logarithm is that of the modulus, a function that makes the sign of
+    the term. strict: whether the term is above 0, except for underflow: the logarithm of a
     term that may be 0 has an infinite slope, which that of a sum with it has not.
     """
 
@@ -84,16 +94,21 @@ class Log(NamedTuple):
     number: float | None = None
     certain: bool = True
     strict: bool = True
+    sign: object = None
 
     def term(self, dtype):
         """Return the logarithm as a term of a dtype."""
-        return as_float(self.make(), dtype)
+        value = self.make() if self.sign is None else self.make() + log(self.sign())
+        return as_float(value, dtype)
 
 
 def of_number(c):
     """Return the logarithm of a number above 0."""
     value = math.log(c)
     return Log(lambda: value, number=value)
+
+
+LOG_OF_0 = Log(lambda: -math.inf, strict=False)
 
 
 def as_float(x, dtype):
@@ -141,14 +156,15 @@ def log_of_power(p, dtype, alone=False):
     """
     known, unknown = log_of_others(p.others, dtype)
     odd = [f for f, q in p.factors.items() if (f.kind == -1 or f.kind is erf) and q % 2]
-    doubtful = len(odd) + len(unknown) + sum([not x.certain for _, x in known])
-    if doubtful > 1 or (p.number < 0 and not odd and not unknown):
+    signs = [x.sign for _, x in known if x.sign is not None]
+    doubtful = len(odd) + len(unknown) + sum([not (x.certain or x.sign) for _, x in known])
+    if doubtful > 1 or (p.number < 0 and not (odd or unknown or signs)) or (odd and signs):
         return None
     may_be_0 = [f for f, q in p.factors.items() if q > 0 and (f.kind == -1 or f.kind is erf)]
     strict = all(x.strict for _, x in known) and all(map(is_never_one, may_be_0))
     if doubtful and not all(x.strict for _, x in known):
         return None  # 0 has no sign
-    certain = not doubtful or (len(odd) == 1 and has_sign(odd[0], p.number))
+    certain = not (doubtful or signs) or (len(odd) == 1 and has_sign(odd[0], p.number))
     if unknown and not alone:
         return None
     is_better = p.form or any(f.kind is not erf for f in p.factors)
@@ -156,21 +172,44 @@ def log_of_power(p, dtype, alone=False):
         return None
     vanishes = bool(p.form) or any(f.kind != -1 for f in p.factors)
     vanishes = vanishes or any(x.vanishes for _, x in known)
-    return Log(
-        lambda: log_of_product(p, known, unknown, dtype), True, vanishes, None, certain, strict
-    )
+    make = partial(log_of_product, p, known, unknown, dtype)
+    sign = None if unknown or not signs else partial(product_of_signs, p.number, signs)
+    return Log(make, True, vanishes, None, certain, strict, sign)
+
+
+def product_of_signs(number, signs):
+    """Return the sign of a product."""
+    terms = [make() for make in signs]
+    value = mul(*terms) if len(terms) > 1 else terms[0]
+    return -value if number < 0 else value
 
 
 def log_of_product(p, known, unknown, dtype):
     """Return the term for the logarithm of a product."""
-    parts = log_of_exponentials(p, dtype) or log_of_functions(p, dtype)
+    p, parts = without_cosh(p, dtype)
+    parts += log_of_exponentials(p, dtype) or log_of_functions(p, dtype)
     parts += [(c, x.make()) for c, x in known]
     for v, q in unknown:
-        parts.append((q, log(-v if p.number < 0 else v)))
+        signs = [x.sign for _, x in known if x.sign is not None]
+        own = v * product_of_signs(p.number, signs) if signs else -v if p.number < 0 else v
+        parts.append((q, log(own)))
     if math.fabs(p.number) != 1:
         parts.append((1.0, math.log(math.fabs(p.number))))
     value = as_float(weighted(parts), dtype)
     return with_nans(value, p.lost, showing([value])) if p.lost else value
+
+
+def without_cosh(p, dtype):
+    """Return a power without t**-k (1 + t**2k) = 2 cosh(k u), and the logarithms of these factors:
+    [(coefficient, term)].
+    """
+    parts = []
+    for f, q in p.factors.items():
+        rest = combined(p.form, f.form(0.5 * q)) if f.kind == 1 else p.form
+        if rest is not p.form and not any(key in rest for key, _ in f.ray):
+            parts.append((float(q), logcosh(written(f.form(0.5), dtype))))
+            p = p._replace(number=p.number * 2.0**q, form=rest, factors=added(p.factors, {f: -q}))
+    return p, parts
 
 
 def log_of_others(others, dtype):
@@ -180,6 +219,8 @@ def log_of_others(others, dtype):
     known, unknown = [], []
     for v, q in others.items():
         x = log_of(widened(v, dtype))
+        if x is not None and q % 2 == 0 and x.sign is not None:
+            x = x._replace(sign=None, certain=True)  # no power of it is below 0
         if x is not None and q % 2 == 0 and not x.certain:
             x = None  # it may be below 0, and its power is not
         if x is not None and (q > 0 or x.better or is_above_zero(v)):
@@ -299,10 +340,40 @@ def log_of_other(v):
         return joined_logs(v, v.owner.inputs[1:], lambda *found: switch(v.owner.inputs[0], *found))
     if head is pow:
         return log_of_any_power(v)
+    if head in KNOWN:
+        return KNOWN[head](*v.owner.inputs)
+    if head is abs:
+        found = log_of(v.owner.inputs[0])
+        return (found and found.better and found._replace(sign=None, certain=True)) or None
     if is_other_width(v):
         inner = log_of(v.owner.inputs[0])
         return inner if inner is not None and inner.better else None
     return log_of_moved(v) if moves(head) else None
+
+
+def log_of_gammas(logarithm, arguments):
+    """Return a function of operands: the `Log` of a product of gamma functions; of its modulus, if
+    their signs are not known. logarithm, arguments: functions of operands that make that of the
+    modulus, and the arguments of the gamma functions.
+    """
+
+    def log_of_operands(*operands):
+        values = arguments(*operands)
+        make = partial(logarithm, *operands)
+        if all(map(is_above_zero, values)):
+            return Log(make, True, True)
+        sign = partial(product_of_signs, 1.0, [partial(gammasgn, x) for x in values])
+        return Log(make, True, True, certain=False, sign=sign)
+
+    return log_of_operands
+
+
+#: ops whose results overflow where their logarithms do not → a function of operands: the `Log`
+#: (packs of other ops add theirs)
+KNOWN = {
+    gamma: log_of_gammas(gammaln, lambda x: (x,)),
+    beta: log_of_gammas(betaln, lambda x, y: (x, y, x + y)),
+}
 
 
 def log_of_opposite(v):
@@ -350,7 +421,7 @@ def moved(v):
 def joined_logs(v, operands, made):
     """Return the logarithm of an op whose elements come from several operands."""
     dtype = v.type.dtype
-    found = [log_of(widened(u, dtype)) for u in operands]
+    found = [LOG_OF_0 if number_of(u) == 0 else log_of(widened(u, dtype)) for u in operands]
     if any(x is None for x in found) or not any(x.better for x in found):
         return None
     certain = all(x.certain for x in found)
@@ -365,20 +436,24 @@ def joined_logs(v, operands, made):
 
 
 def log_of_any_power(v):
-    """Return the logarithm of a power of a term that is never below 0. (0 ** 0, 1 ** inf and 1 **
-    nan are 1.)
+    """Return the logarithm of a power; of a base that may be below 0, that of its modulus. (0 ** 0,
+    1 ** inf and 1 ** nan are 1.)
     """
     x, y = v.owner.inputs
-    found = log_of(x)
-    if found is None or not found.certain or number_of(y) is not None:
+    found, sign, number = log_of(x), None, number_of(y)
+    if x.head is pt_sign or x.type.dtype != v.type.dtype or y.type.kind != "f":
         return None
+    if found is None or not found.certain:
+        found, sign = Log(lambda: log(abs(x)), strict=False), lambda: pow(pt_sign(x), y)
 
     def make():
         term = found.term(v.type.dtype)
+        if number:
+            return number * term
         zero, one = and_(eq(y, 0), is_not_finite(term)), and_(eq(term, 0), is_not_finite(y))
         return switch(or_(zero, one), 0.0, y * term)
 
-    return Log(make, True, True, strict=found.strict)
+    return Log(make, True, True, certain=sign is None, strict=found.strict, sign=sign)
 
 
 def is_not_finite(v):

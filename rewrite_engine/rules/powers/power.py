@@ -3,6 +3,7 @@
     exp(k u) = t**k                       sigmoid(k u) = t**k / (1 + t**k)
     expm1(k u) = -(1 - t**k)              tanh(k u) = -(1 - t**2k) / (1 + t**2k)
     sinh(k u) = -(1 - t**2k) / (2 t**k)   cosh(k u) = (1 + t**2k) / (2 t**k)
+    sech2(k u) = 4 t**2k / (1 + t**2k)**2
     erfc(u) = exp(-u**2) erfcx(u)
 
 so a product of such functions is number * exp(form) * product of (1 ± t**k)**p * others**p, and
@@ -11,11 +12,23 @@ that has no factors but t and 1 ± t**k, it is a product again (`rays.py`): exp(
 exp(x) (1 + exp(y - x)).
 """
 
-from math import inf
+from math import inf, log
 from typing import NamedTuple
 
 from rewrite_engine.rules.powers.forms import ONE, added, combined, squared, times
-from rewrite_engine.tensor import cosh, erf, erfc, erfcx, exp, expm1, sigmoid, sinh, tanh
+from rewrite_engine.tensor import (
+    cosh,
+    erf,
+    erfc,
+    erfcx,
+    exp,
+    exp2,
+    expm1,
+    sech2,
+    sigmoid,
+    sinh,
+    tanh,
+)
 
 
 class InOrder(frozenset):
@@ -158,10 +171,12 @@ def product(number, *powers, functions=1):
 #: functions of a linear form as powers
 TABLE = {
     exp: lambda u: of_form(u, 1),
+    exp2: lambda u: of_form(times(u, log(2.0)), 1),
     sigmoid: lambda u: product(1.0, of_form(u), factor_of(u, 1, 1, -1)),
     expm1: lambda u: product(-1.0, factor_of(u, 1, -1, 1)),
     sinh: lambda u: product(-0.5, of_form(times(u, -1)), factor_of(u, 2, -1, 1)),
     cosh: lambda u: product(0.5, of_form(times(u, -1)), factor_of(u, 2, 1, 1)),
+    sech2: lambda u: product(4.0, of_form(times(u, 2)), factor_of(u, 2, 1, -2)),
     tanh: lambda u: product(-1.0, factor_of(u, 2, -1, 1), factor_of(u, 2, 1, -1)),
     erfc: lambda u: Power(
         form=times(squared(u), -1),

@@ -16,17 +16,29 @@ from rewrite_engine.rules.powers.forms import (
     linear,
     number_of,
     product_of,
+    times,
     written,
 )
 from rewrite_engine.rules.powers.power import TABLE
-from rewrite_engine.rules.powers.read import PRODUCTS, SUMS, is_itself, power, summands
-from rewrite_engine.rules.powers.spell import Atom, Spelling, passes
+from rewrite_engine.rules.powers.read import (
+    PRODUCTS,
+    REMAINDERS,
+    SCALED,
+    SUMS,
+    exponent,
+    is_function,
+    is_itself,
+    power,
+    summands,
+)
+from rewrite_engine.rules.powers.spell import Atom, Spelling, is_below_zero, passes
 from rewrite_engine.tensor import (
     add,
     cast,
     erf,
     erfc,
     exp,
+    exp2,
     expm1,
     isnan,
     mul,
@@ -53,7 +65,7 @@ class AsWritten:
     def __init__(self, v):
         self.nodes, self.functions, self.atoms, self.risks = [], {}, [], set()
         self.exponents = []
-        self.changes = False
+        self.changes, self.is_natural = False, True
         todo = [(v, 1, False)]
         for u, side, summed in todo:
             if len(self.nodes) > 8 * MAX_FORM_TERMS:
@@ -63,15 +75,17 @@ class AsWritten:
     def take(self, u, side, summed, todo, first):
         """Record a node, and queue its operands."""
         head = u.head
-        if head in TABLE and not is_itself(power(u), u):
+        if is_function(u) and not is_itself(power(u), u):
             self.functions[u] = None
             self.changes = self.changes or head in CHANGE_SIGN
-            x = u.owner.inputs[0]
+            x = u.owner.inputs[-1]
             if x.type.dtype == u.type.dtype:
-                atom = Atom(head, linear(x), side)
+                form = exponent(u)
+                atom = Atom(head, linear(x), side) if form is None else Atom(exp, form, side)
                 self.atoms.append(atom)
                 if head is exp and not summed:
                     self.exponents.append((x, side))
+                self.is_natural = self.is_natural and (form is None or head is exp)
                 for one in (atom, atom._replace(power=abs(side))) if summed else (atom,):
                     self.risks |= {one.direction} if one.risk else set()
             return
@@ -96,7 +110,7 @@ class AsWritten:
         """Return the exponent of a spelling as a sum of the present arguments, if nothing in them
         cancels; None otherwise. Next to terms of others, the remainder of large ones would be lost.
         """
-        if len(self.exponents) < 2:
+        if len(self.exponents) < 2 or not self.is_natural:
             return None
         forms = [linear(x) for x, _ in self.exponents]
         if len(new.form) < sum(map(len, forms)):
@@ -156,7 +170,10 @@ def better(fgraph, out):
 
 
 #: {f: numbers c for which f + c is a function of its own, as exp(x) - 1 is expm1(x)}
-COMPLEMENTS = {sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,)}
+COMPLEMENTS = {
+    sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,), tanh: (-1, 1),
+    exp2: (-1,), pow: (-1,),
+}  # fmt: skip
 
 
 def may_be_better(node):
@@ -198,9 +215,9 @@ def may_cancel(node):
     """
     todo, seen, inside, exponentials, shared = list(node.inputs), set(), set(), 0, False
     for v in todo:
-        if v.head in TABLE:
-            exponentials += v.head is exp
-            found = {v, *roots(v.owner.inputs[0])}
+        if is_function(v):
+            exponentials += exponent(v) is not None
+            found = {v, *roots(v.owner.inputs[-1])}
             if exponentials > 1 or not inside.isdisjoint(found):
                 return True
             inside |= found
@@ -258,7 +275,7 @@ def is_in_range(old, new):
     """Return whether no part of a spelling can be infinite, or 0, while all written parts are
     finite: a function at risk is alone, or a part of a present one.
     """
-    others = sum(map(abs, new.others.values()))
+    others = sum([abs(q) for v, q in new.others.items() if v.head not in REMAINDERS])
     if others > MAX_OTHER_TERMS:
         return False
     if others + len(new.atoms) <= 1:
@@ -267,8 +284,14 @@ def is_in_range(old, new):
 
 
 def is_part(atom, atoms):
-    """Return whether the argument of a function is a part of that of a present one."""
+    """Return whether the argument of a function is a part of that of a present one, or an
+    exponential is never above a present one.
+    """
     for a in atoms:
+        if a.function is atom.function is exp:
+            more = combined(times(atom.form, atom.power), a.form, -a.power)
+            if is_below_zero(more):
+                return True
         n = along(atom.form, a.form)
         if 0 < abs(n) <= 1 + 1e-12 and not combined(atom.form, a.form, -n):
             return True
@@ -317,12 +340,12 @@ def showing(others):
 def shows(node):
     """Return whether a NaN in any operand is known to be a NaN in the result of a node."""
     head = node.outputs[0].head
-    return head in PRODUCTS or head in SUMS or head in TABLE
+    return head in PRODUCTS or head in SUMS or head in TABLE or head in REMAINDERS
 
 
 # --- rules ----------------------------------------------------------------------------------------
 
-MAY_COMBINE = frozenset({*TABLE, *PRODUCTS, *SUMS})
+MAY_COMBINE = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED})
 
 
 def may_combine(op, seen, distinct):

@@ -88,11 +88,13 @@ def common(scales):
     """Return a number that divides all scales a few times; None if there is none."""
     from fractions import Fraction  # (loads `decimal`)
 
-    found = [Fraction(s).limit_denominator(64) for s in scales]
-    if not found or any(abs(float(f) - s) > 1e-12 * s for f, s in zip(found, scales, strict=True)):
+    least = min(scales, default=0.0)
+    found = [Fraction(s / least).limit_denominator(64) for s in scales]
+    pairs = zip(found, scales, strict=True)
+    if not found or any(abs(float(f) * least - s) > 1e-12 * s for f, s in pairs):
         return None
     below = lcm(*[f.denominator for f in found])
-    unit = gcd(*[int(f * below) for f in found]) / below
+    unit = gcd(*[int(f * below) for f in found]) * least / below
     return unit if all(s / unit <= MAX_SCALE_RATIO for s in scales) else None
 
 

@@ -1,5 +1,8 @@
 """Terms read as powers: each once, from the powers of its operands."""
 
+import math
+
+from rewrite_engine.facts import nonneg
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact
 from rewrite_engine.rules.powers.forms import (
@@ -9,15 +12,94 @@ from rewrite_engine.rules.powers.forms import (
     linear,
     number_of,
     signed,
+    times,
     unwidened,
 )
-from rewrite_engine.rules.powers.power import TABLE, InOrder, Power, split, times_power
+from rewrite_engine.rules.powers.power import TABLE, InOrder, Power, of_form, split, times_power
 from rewrite_engine.rules.powers.rays import along_one_ray, beside_erf
-from rewrite_engine.tensor import add, erf, mul, neg, pow, reciprocal, sqr, sqrt, sub, true_div
+from rewrite_engine.tensor import (
+    abs,
+    add,
+    erf,
+    exp,
+    exp2,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    iv,
+    ive,
+    kv,
+    kve,
+    mul,
+    neg,
+    pow,
+    reciprocal,
+    sqr,
+    sqrt,
+    sub,
+    true_div,
+)
 
 MAX_FACTORED_TERMS = 6  # terms of a sum that is read as a product
 PRODUCTS = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
 SUMS = frozenset({add, sub})
+
+
+#: Bessel functions as exp(|x|), or exp(-x), times the same without this factor
+SCALED = {
+    i0: lambda x: ({size(x).value: 1.0}, i0e(x)),
+    i1: lambda x: ({size(x).value: 1.0}, i1e(x)),
+    iv: lambda v, x: ({size(x).value: 1.0}, order_scaled(v, x)),
+    kv: lambda v, x: ({x: -1.0}, kve(v, x)),
+}
+REMAINDERS = frozenset({i0e, i1e, ive, kve})
+
+
+@fact
+def size(x):
+    """The modulus of a term, made once, so that it is equal to itself (`Evidence.value`)."""
+    return because("it is a modulus", value=x if nonneg(x) else abs(x))
+
+
+def order_scaled(v, x):
+    """Return ive(v, x)."""
+    return {0: i0e, 1: i1e}.get(number_of(v), lambda x: ive(v, x))(x)
+
+
+def is_scaled(v):
+    """Return whether a term is a Bessel function of a number in its own dtype."""
+    return v.head in SCALED and all(u.type.dtype == v.type.dtype for u in v.owner.inputs[-1:])
+
+
+def exponent(v):
+    """Return the argument of an exponential in any base, exp(x), exp2(x) or c**x, as a linear form
+    in base e; None for others.
+    """
+    if v.head is exp or v.head is exp2:
+        base, x = (1.0 if v.head is exp else math.log(2.0)), v.owner.inputs[0]
+    elif v.head is pow and is_exponential(v):
+        base, x = math.log(number_of(v.owner.inputs[0])), v.owner.inputs[1]
+    elif v.head in SCALED:
+        return SCALED[v.head](*v.owner.inputs)[0]
+    else:
+        return None
+    form = linear(x) if x.type.dtype == v.type.dtype else {unwidened(x): 1.0}
+    return times(form, base)
+
+
+def is_exponential(v):
+    """Return whether a power is a number above 0, other than 1, with a variable exponent."""
+    base, x = v.owner.inputs
+    number = number_of(base)
+    return number is not None and 0 < number != 1 and x.head is not CONSTANT and x.type.kind == "f"
+
+
+def is_function(v):
+    """Return whether a term is one of the functions that are read as powers of t = exp(u)."""
+    if v.head is pow:
+        return v.type.kind == "f" and is_exponential(v)
+    return v.head in TABLE or (v.head in SCALED and is_scaled(v))
 
 
 def power(v):
@@ -50,8 +132,14 @@ def opaque(v):
 def read(v):
     """Return a term as a power; None if it is none."""
     head = v.head
+    if head is pow and is_exponential(v):
+        u = exponent(v)
+        return of_form(u, 1) if any(key is not ONE for key in u) else None
     if head in PRODUCTS:
         return read_product(v)
+    if head in SCALED and is_scaled(v):
+        form, rest = SCALED[head](*v.owner.inputs)
+        return Power(form=form, others={rest: 1}, functions=1)
     if head in TABLE:
         x = v.owner.inputs[0]
         u = linear(x) if x.type.dtype == v.type.dtype else {x: 1.0}
@@ -85,7 +173,7 @@ def read_product(v):
 
 def is_fine(base, p):
     """Return whether a power of this product may be taken."""
-    if abs(p) > MAX_FORM_TERMS:
+    if math.fabs(p) > MAX_FORM_TERMS:
         return False
     if p == int(p):
         return True

@@ -34,6 +34,7 @@ from rewrite_engine.tensor import (
     mul,
     pow,
     reciprocal,
+    sech2,
     sigmoid,
     sinh,
     sqr,
@@ -77,7 +78,7 @@ class Atom(NamedTuple):
 #: whether a function may overflow above the bar, and be 0 below it
 RISKS = {
     exp: (1, 1), expm1: (1, 1), sinh: (1, 1), cosh: (1, 0), sigmoid: (0, 1), tanh: (0, 1),
-    erfc: (0, 1), erfcx: (1, 1), erf: (0, 1),
+    erfc: (0, 1), erfcx: (1, 1), erf: (0, 1), sech2: (0, 1),
 }  # fmt: skip
 
 
@@ -255,10 +256,12 @@ class Ray:
         self.put(expm1, k, q - sign * turn)
 
     def write_sum(self, k, q):
-        """Write (1 + t**k)**q: as cosh, or as sigmoids of k u, as many as absorb t, and of -k u."""
+        """Write (1 + t**k)**q: as cosh or sech2, or as sigmoids of k u, as many as absorb t, and of -k u."""
         if self.a == -k / 2 * q and (q > 0 or q == int(q)):
+            even = -int(q) // 2 if q < 0 and q % 2 == 0 else 0
             self.spelling.number *= 2.0**q
-            self.put(cosh, k / 2, q)
+            self.put(sech2, k / 2, even)
+            self.put(cosh, k / 2, q + 2 * even)
             self.a = 0
             return
         own = min(abs(q), max(0.0, -self.a / k if q > 0 else self.a / k))

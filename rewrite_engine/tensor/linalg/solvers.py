@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 __all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inverse", "solve"]
 
 
+def _solves(f: Any, a: Any, b: Any) -> Any:
+    """Prove that equations have a solution, by the matrix and the lengths."""
+    return f.both("equations with", f.invertible(a), f.same_length(a, 1, b, 0))
+
+
 class Solve(Structured, _Equations):
     """Solution x of a @ x = b for square matrices `a` and matrices `b`. Raises
     `SingularMatrixError`.
@@ -48,6 +53,7 @@ class Solve(Structured, _Equations):
     as_written: see `Structured`.
     """
 
+    implied = {"fits": _solves}
     samples: Sequence[Any] = (
         ({}, (2, 2), (2, 3)),
         ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]], (3, 2)),
@@ -84,7 +90,7 @@ class MatrixInverse(Structured, _MatrixOp):
     signature = "(m,m)->(m,m)"
     implied: Any = {
         "symmetric": "symmetric", "positive_definite": "positive_definite", "diagonal": "diagonal",
-        "orthogonal": "orthogonal", "square": True, "invertible": True,
+        "orthogonal": "orthogonal", "square": True, "invertible": True, "fits": lambda f, a: f.invertible(a),
     }  # fmt: skip
     samples: Sequence[Any] = (
         ({}, (2, 2)),

@@ -31,6 +31,7 @@ from rewrite_engine.tensor import (
 )
 from rewrite_engine.tensor.linalg import CholeskyGradient, Solve, SolveTriangular
 from rewrite_engine.tensor.shape import CheckedLength
+from tests.rules.claims.indexed import INDEXED, MULTIPLIED
 
 
 class Maker:
@@ -372,6 +373,8 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: MakeVector("int64")(pt.constant(3), m.v("x", None).shape[0])[1],
         lambda m: MakeVector("float64")(m.v("s"), m.v("t"))[0],
     ],
+    **INDEXED,
+    **MULTIPLIED,
 }
 
 
