@@ -172,7 +172,7 @@ REGRESSION = [
     Form("weighted", "PML, weighted least squares",
          lambda pt, X, w, y: pt.linalg.inv(X.T @ pt.diag(w) @ X) @ X.T @ pt.diag(w) @ y,
          lambda X, w, y: (lambda v: solve_pd(v @ X, v @ y))(X.T * w),
-         "tall positive vector", is_static=True),
+         "tall positive vector"),
     Form("posterior_mean", "PRML, Bayesian linear regression: the posterior mean",
          lambda pt, X, y, a: 2.0 * pt.linalg.inv(a * pt.eye(X.shape[1]) + 2.0 * X.T @ X) @ X.T
          @ y,
@@ -281,7 +281,7 @@ PRODUCTS = [
     Form("trace_of_product", "MC, the trace of a product of three matrices",
          lambda pt, A, B, C: pt.linalg.trace(A @ B @ C),
          lambda A, B, C: np.vdot((A @ B).T, C),
-         "square square square"),
+         "square square square", is_static=True),
     Form("frobenius", "MC, the Frobenius norm by a trace",
          lambda pt, A, B: pt.sqrt(pt.linalg.trace((A - B).T @ (A - B))),
          lambda A, B: np.linalg.norm(A - B),

@@ -65,7 +65,7 @@ def of_matrices(*ops):
     return register
 
 
-def _is_zero(x):
+def is_zero(x):
     """Return whether a term is the constant 0, or filled with it."""
     if x.head is CONSTANT:
         return isinstance(x.data, np.ndarray) and not x.data.any()
@@ -77,7 +77,7 @@ def _band(x, whole):
     """Return the `band` of an operand, also if it is filled with 0. whole: the result; an operand
     that is stretched to its shape has no known band.
     """
-    if _is_zero(x):
+    if is_zero(x):
         return because("it is 0", value=NOWHERE)
     if x.type.broadcastable != whole.type.broadcastable:
         return unknown("it may be stretched", blame=x)
@@ -148,9 +148,9 @@ def band_of_product(x):
 def band_of_choice(chosen):
     """Return the band of a choice between matrices, or of a triangle."""
     condition, x, y = chosen.owner.inputs
-    if _is_zero(y):
+    if is_zero(y):
         return in_all(_band(condition, chosen), _band(x, chosen))
-    if _is_zero(x):
+    if is_zero(x):
         return in_all(_other_side(condition, chosen), _band(y, chosen))
     return in_any(_band(x, chosen), _band(y, chosen))
 

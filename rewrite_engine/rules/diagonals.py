@@ -29,7 +29,13 @@ as_column = DimShuffle(1, (0, "x"))
 as_row = DimShuffle(1, ("x", 0))
 
 
-scalings = {"phase": "canonicalize", "claim": backward(4), "tags": ["before_gradients"]}
+scalings = {
+    "phase": "canonicalize",
+    "claim": backward(16),
+    "tags": ["before_gradients"],
+    "overlaps": "the same products are formed in either order",
+    "ends": at_most(100),
+}
 
 
 # --- reading a diagonal ---------------------------------------------------------------------------
@@ -97,7 +103,7 @@ def diagonal_of_elements(fgraph, node):
 
     >>> x, y = matrices("x", "y")
     >>> rewritten(Diagonal()(exp(x) * y))
-    exp(Diagonal(x)) * Diagonal(y)
+    Diagonal(y) * exp(Diagonal(x))
     """
     (x,) = node.inputs
     inner = x.owner
@@ -144,7 +150,7 @@ def keeps_columns(a, b):
     return (a.type.shape[-1] == 1) == (b.type.shape[0] == 1)
 
 
-@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
 def diagonal_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
     """A diagonal matrix multiplies the rows.
 
@@ -154,7 +160,7 @@ def diagonal_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
     return a @ b >> as_column(Diagonal()(a)) * b, given(keeps_rows, diagonal(a))
 
 
-@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
 def matrix_times_diagonal(a: Annotated[Inexact, Matrix], b: Matrix):
     """A diagonal matrix multiplies the columns.
 
@@ -164,7 +170,7 @@ def matrix_times_diagonal(a: Annotated[Inexact, Matrix], b: Matrix):
     return a @ b >> a * as_row(Diagonal()(b)), given(keeps_columns, diagonal(b))
 
 
-@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
 def diagonal_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
     """A diagonal matrix multiplies the elements.
 
@@ -174,7 +180,7 @@ def diagonal_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
     return a @ b >> Diagonal()(a) * b, given(keeps_rows, diagonal(a))
 
 
-@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
 def vector_times_diagonal(a: Annotated[Inexact, Vector], b: Matrix):
     """A diagonal matrix multiplies the elements.
 
@@ -212,38 +218,54 @@ def is_narrow(dtype, b):
     return promote(dtype, b.type.dtype) == b.type.dtype
 
 
-@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
 def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
-    """Rows of a unit matrix choose rows of the other factor.
+    """Rows of a unit matrix choose rows of the other factor. (The zeros keep a NaN in others.)
 
     >>> a = matrix("a")
     >>> rewritten(eye(a.shape[0])[lvector("p")] @ a)
-    AdvancedSubtensor{i}(a, p)
+    AdvancedSubtensor{i}(a, p) + ExpandDims{axes=[0]}(Sum{axis=0}(0.0 * a))
     """
     left = AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p) @ b
-    right = compute(lambda p, b: b[p])
+    right = compute(lambda p, b: b[p] + (0 * b).sum(axis=0))
     return left >> right, given(takes_rows, is_as_long, is_narrow)
 
 
-@rule(phase="canonicalize", claim=backward(2), tags=["before_gradients"])
+@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
 def chosen_columns(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
-    """Rows of a unit matrix, transposed, choose columns of the other factor.
+    """Rows of a unit matrix, transposed, choose columns of the other factor. (The zeros keep a NaN
+    in others.)
 
     >>> a = matrix("a")
     >>> rewritten(a @ eye(a.shape[1])[lvector("p")].T)
-    AdvancedSubtensor{:, i}(a, p)
+    AdvancedSubtensor{:, i}(a, p) + Sum{axis=1, keepdims}(0.0 * a)
     """
     left = b @ turn(AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p))
-    right = compute(lambda p, b: b[..., p])
+    right = compute(lambda p, b: b[..., p] + (0 * b).sum(axis=-1, keepdims=True))
     return left >> right, given(takes_rows, is_as_wide, is_narrow)
 
 
 # --- products of scaled matrices and vectors ------------------------------------------------------
 
 
-def all_true(flags):
-    """Return whether all are true."""
-    return False not in flags
+def one_of(factors):
+    """Return the product of one factor or more."""
+    return factors[0] if len(factors) == 1 else mul(*factors)
+
+
+def is_row(u):
+    """Return whether a factor multiplies the columns of a matrix: a vector, or a row."""
+    return u.type.broadcastable in ((False,), (True, False))
+
+
+def is_column(u):
+    """Return whether a factor multiplies the rows of a matrix."""
+    return u.type.broadcastable == (False, True)
+
+
+def elements(u):
+    """Return the elements of a vector, a row or a column as a vector."""
+    return u.squeeze(axis=u.type.broadcastable.index(True)) if u.type.ndim == 2 else u
 
 
 def are_whole(rest):
@@ -251,51 +273,59 @@ def are_whole(rest):
     columns.
     """
     shapes = [v.type.broadcastable for v in rest if v.type.ndim == 2]
-    return bool(shapes) and not any(map(all_true, zip(*shapes, strict=True)))
+    return bool(shapes) and not any([False not in flags for flags in zip(*shapes, strict=True)])
 
 
 @rule(**scalings)
-def scaled_columns_times_vector(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+def scaled_columns_times_vector(u: is_row, v: Annotated[Inexact, Vector], rest: Rest):
     """The elements of the vector are scaled instead of the columns of the matrix.
 
     >>> a, u, v = matrix("a"), vector("u"), vector("v")
     >>> rewritten((a * u) @ v, a @ diag(u) @ v)
     [a @ (u * v), a @ (u * v)]
     """
-    return mul(as_row(u), *rest) @ v >> mul(*rest) @ (u * v), given(are_whole)
+    return mul(u, *rest) @ v >> compute(lambda u, v, rest: one_of(rest) @ (elements(u) * v)), given(
+        are_whole
+    )
 
 
 @rule(**scalings)
-def scaled_rows_times_vector(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+def scaled_rows_times_vector(u: is_column, v: Annotated[Inexact, Vector], rest: Rest):
     """The elements of the product are scaled instead of the rows of the matrix.
 
     >>> a, u, v = matrix("a"), vector("u"), vector("v")
     >>> rewritten((u[:, None] * a) @ v)
     u * (a @ v)
     """
-    return mul(as_column(u), *rest) @ v >> u * (mul(*rest) @ v), given(are_whole)
+    return mul(u, *rest) @ v >> compute(lambda u, v, rest: elements(u) * (one_of(rest) @ v)), given(
+        are_whole
+    )
 
 
 @rule(**scalings)
-def vector_times_scaled_rows(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+def vector_times_scaled_rows(u: is_column, v: Annotated[Inexact, Vector], rest: Rest):
     """The elements of the vector are scaled instead of the rows of the matrix.
 
     >>> a, u, v = matrix("a"), vector("u"), vector("v")
     >>> rewritten(v @ (u[:, None] * a))
     v * u @ a
     """
-    return v @ mul(as_column(u), *rest) >> (v * u) @ mul(*rest), given(are_whole)
+    return v @ mul(u, *rest) >> compute(lambda u, v, rest: (v * elements(u)) @ one_of(rest)), given(
+        are_whole
+    )
 
 
 @rule(**scalings)
-def vector_times_scaled_columns(u: Vector, v: Annotated[Inexact, Vector], rest: Rest):
+def vector_times_scaled_columns(u: is_row, v: Annotated[Inexact, Vector], rest: Rest):
     """The elements of the product are scaled instead of the columns of the matrix.
 
     >>> a, u, v = matrix("a"), vector("u"), vector("v")
     >>> rewritten(v @ (a * u))
     v @ a * u
     """
-    return v @ mul(as_row(u), *rest) >> (v @ mul(*rest)) * u, given(are_whole)
+    return v @ mul(u, *rest) >> compute(lambda u, v, rest: (v @ one_of(rest)) * elements(u)), given(
+        are_whole
+    )
 
 
 def is_number(c):
@@ -306,11 +336,6 @@ def is_number(c):
 def multiple_of_product(c, v, rest):
     """Return a number times the product of a matrix and a vector."""
     return c.dimshuffle() * (one_of(rest) @ v)
-
-
-def one_of(factors):
-    """Return the product of one factor or more."""
-    return factors[0] if len(factors) == 1 else mul(*factors)
 
 
 @rule(**scalings)
@@ -335,6 +360,52 @@ def vector_times_multiple(c: is_number, v: Annotated[Inexact, Vector], rest: Res
     return v @ mul(c, *rest) >> compute(
         lambda c, v, rest: c.dimshuffle() * (v @ one_of(rest))
     ), given(are_whole)
+
+
+# --- outer products -------------------------------------------------------------------------------
+
+
+def are_columns(rest):
+    """Return whether the other factors are columns and numbers, at least one column."""
+    shapes = [v.type.broadcastable for v in rest]
+    return (False, True) in shapes and all(
+        [flags == (False, True) or False not in flags for flags in shapes]
+    )
+
+
+def outer_times(u, b, rest):
+    """Return the product of an outer product and a vector or matrix."""
+    column, found = one_of(rest), elements(u) @ b
+    return column * as_row(found) if found.type.ndim else elements(column) * found
+
+
+def times_outer(u, b, rest):
+    """Return the product of a vector or matrix and an outer product."""
+    found = b @ elements(one_of(rest))
+    row = elements(u)
+    return as_column(found) * as_row(row) if found.type.ndim else found * row
+
+
+@rule(**scalings)
+def outer_product_times_array(u: is_row, b: Inexact, rest: Rest):
+    """An outer product needs not be formed to be multiplied.
+
+    >>> u, v, b = vectors("u", "v", "b")
+    >>> rewritten(outer(u, v) @ b, outer(u, v) @ matrix("c"))
+    [u * (v @ b), ExpandDims{axes=[1]}(u) * ExpandDims{axes=[0]}(v @ c)]
+    """
+    return mul(u, *rest) @ b >> compute(outer_times), given(are_columns)
+
+
+@rule(**scalings)
+def array_times_outer_product(u: is_row, b: Inexact, rest: Rest):
+    """An outer product needs not be formed to be multiplied.
+
+    >>> u, v, b = vectors("u", "v", "b")
+    >>> rewritten(b @ outer(u, v), matrix("c") @ outer(u, v))
+    [b @ u * v, ExpandDims{axes=[1]}(c @ u) * ExpandDims{axes=[0]}(v)]
+    """
+    return b @ mul(u, *rest) >> compute(times_outer), given(are_columns)
 
 
 # --- triangles ----------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ from rewrite_engine.language import *
 from rewrite_engine.rules.powers.forms import ONE, combined, linear, times, written
 from rewrite_engine.rules.removable import MENDS
 from rewrite_engine.tensor import (
-    abs,
-    add,
     arccosh,
     arcsinh,
     arctan,

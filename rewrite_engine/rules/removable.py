@@ -23,7 +23,6 @@ from rewrite_engine.tensor import (
     sin,
     sinh,
     sqr,
-    sub,
     tan,
     tanh,
     true_div,

@@ -26,6 +26,11 @@ def split(x):
     if len(products) != 1:
         return None
     (i,) = products
+    if any([v.type.dtype != x.type.dtype for v in factors[i]]):
+        return None
+    if terms[i].type.ndim == 2 and terms[i].type.broadcastable != x.type.broadcastable:
+        if False in terms[i].type.broadcastable:
+            return None
     others = [v for k, v in enumerate(terms) if k != i]
     if any([v.type.ndim != 2 or v.type.broadcastable != x.type.broadcastable for v in others]):
         return None
@@ -87,7 +92,7 @@ def product_with_update(fgraph, node):
 
     >>> a, u, v, x = matrix("a"), matrix("u"), matrix("v"), vector("x")
     >>> rewritten((a + u @ v) @ x, (eye(a.shape[0]) - u @ v) @ a)
-    [a @ x + u @ (v @ x), a + -u @ (v @ a)]
+    [a @ x + u @ (v @ x), a - u @ (v @ a)]
     """
     a, b = node.inputs
     if a.head in (add, sub) and a.type.ndim == 2:

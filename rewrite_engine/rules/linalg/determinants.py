@@ -15,10 +15,20 @@ from rewrite_engine.facts import (
     square,
     upper_triangular,
 )
+from rewrite_engine.facts.zeros import is_zero
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import is_number, one_of, turn
-from rewrite_engine.rules.linalg.solves import are_square, by_lengths, nonzero_or_error
-from rewrite_engine.tensor import Diagonal, abs, cast, eq, exp, log, mul, neq, prod, sign
+from rewrite_engine.rules.linalg.solves import (
+    MANY_TIMES,
+    are_square,
+    both_may_be_square,
+    by_lengths,
+    fit,
+    nonzero_or_error,
+    squares_of_floats,
+)
+from rewrite_engine.rules.powers.logs import KNOWN, Log
+from rewrite_engine.tensor import Diagonal, abs, cast, eq, exp, join, log, mul, neq, prod, sign
 from rewrite_engine.tensor import sum as sum_of
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 from rewrite_engine.tensor.linalg import Cholesky, Det, MatrixInverse, SLogDet
@@ -26,23 +36,30 @@ from rewrite_engine.tensor.reduce import Prod, Sum
 
 determinant, of_logarithm, inverse = Det(), SLogDet(), MatrixInverse()
 square_or_error = CheckAndRaise(ShapeError, "the matrix is not square")
-determinants = {"phase": "canonicalize", "claim": backward(16), "tags": ["before_gradients"]}
+determinants = {
+    "phase": "canonicalize",
+    "claim": backward(64),
+    "tags": ["before_gradients"],
+    "overlaps": "a determinant is made of the same determinants in either order",
+    "ends": at_most(MANY_TIMES),
+}
 
 
 # --- logarithms -----------------------------------------------------------------------------------
 
 
-@rule(phase="canonicalize", tags=["before_gradients"])
+@rule(**determinants)
 def log_of_determinant_of_semidefinite(a: Annotated[Float, Matrix]):
     """The determinant of a large matrix overflows or underflows; its logarithm does not.
 
-    >>> rewritten(log(linalg.det(matrix("a") @ matrix("a").T + eye(3))))
+    >>> a = matrix("a")
+    >>> rewritten(log(linalg.det(a @ a.T + eye(3))))
     SLogDet(a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]).logabsdet
     """
     return log(determinant(a)) >> of_logarithm(a)[1], given(positive_semidefinite(a))
 
 
-@rule(phase="canonicalize", tags=["before_gradients"])
+@rule(**determinants)
 def log_of_determinant(a: Annotated[Float, Matrix]):
     """The determinant of a large matrix overflows or underflows; its logarithm does not. (That of
     the sign is 0, NaN or -inf.)
@@ -53,7 +70,7 @@ def log_of_determinant(a: Annotated[Float, Matrix]):
     return log(determinant(a)) >> log(of_logarithm(a)[0]) + of_logarithm(a)[1]
 
 
-@rule(phase="canonicalize", tags=["before_gradients"])
+@rule(**determinants)
 def log_of_size_of_determinant(a: Matrix):
     """The determinant of a large matrix overflows or underflows; its logarithm does not.
 
@@ -63,7 +80,7 @@ def log_of_size_of_determinant(a: Matrix):
     return log(abs(determinant(a))) >> of_logarithm(a)[1]
 
 
-@rule(phase="canonicalize", tags=["before_gradients"])
+@rule(**determinants)
 def sign_of_determinant(a: Matrix):
     """The determinant of a large matrix may underflow to 0; its sign does not.
 
@@ -71,6 +88,17 @@ def sign_of_determinant(a: Matrix):
     SLogDet(a).sign
     """
     return sign(determinant(a)) >> of_logarithm(a)[0]
+
+
+def log_of_a_determinant(a):
+    """Return the logarithm of a determinant, for products of determinants and other terms."""
+    of_sign, of_log = SLogDet()(a)
+    if positive_semidefinite(a):
+        return Log(lambda: of_log, True, True, strict=False)
+    return Log(lambda: of_log, True, True, certain=False, strict=False, sign=lambda: of_sign)
+
+
+KNOWN[determinant] = log_of_a_determinant
 
 
 # --- what is known of the matrix ------------------------------------------------------------------
@@ -93,35 +121,42 @@ def as_number(c):
 
 
 OUTPUTS = table(
-    "slogdet",
+    "slogdet_of_transpose",
     ("sign_of_transpose", lambda a: of_logarithm(turn(a))[0] >> of_logarithm(a)[0],
-     backward(16), "A matrix and its transpose have one determinant.",
+     backward(64), "A matrix and its transpose have one determinant.",
      "linalg.slogdet(matrix('a').T)[0] -> SLogDet(a).sign"),
     ("logdet_of_transpose", lambda a: of_logarithm(turn(a))[1] >> of_logarithm(a)[1],
-     backward(16), "A matrix and its transpose have one determinant.",
+     backward(64), "A matrix and its transpose have one determinant.",
      "linalg.slogdet(matrix('a').T)[1] -> SLogDet(a).logabsdet"),
-    ("sign_of_inverse", lambda a: of_logarithm(inverse(a))[0] >> compute(
-        lambda a: with_inverse(of_logarithm(a)[0], of_logarithm(a)[0])),
-     backward(16), "The determinant of an inverse is the inverse of the determinant.",
-     "linalg.slogdet(linalg.inv(matrix('a')))[0] -> CheckAndRaise{...}(...)"),
-    ("logdet_of_inverse", lambda a: of_logarithm(inverse(a))[1] >> compute(
-        lambda a: with_inverse(-of_logarithm(a)[1], of_logarithm(a)[0])),
-     backward(16), "The determinant of an inverse is the inverse of the determinant.",
-     "linalg.slogdet(linalg.inv(matrix('a')))[1] -> CheckAndRaise{...}(...)"),
     phase="canonicalize",
     tags=["before_gradients"],
+    overlaps="a determinant is made of the same determinants in either order",
     a=Matrix,
 )  # fmt: skip
 
 
 @rule(**determinants)
-def determinant_of_transpose(a: Matrix):
-    """A matrix and its transpose have one determinant.
+def sign_of_inverse(a: Annotated[Float, Matrix]):
+    """The determinant of an inverse is the inverse of the determinant.
 
-    >>> rewritten(linalg.det(matrix("a").T))
-    Det(a)
+    >>> rewritten(linalg.slogdet(linalg.inv(matrix("a")))[0])
+    CheckAndRaise{...}(SLogDet(a).sign, SLogDet(a).sign != 0.0)
     """
-    return determinant(turn(a)) >> determinant(a)
+    return of_logarithm(inverse(a))[0] >> compute(
+        lambda a: with_inverse(of_logarithm(a)[0], of_logarithm(a)[0])
+    )
+
+
+@rule(**determinants)
+def logdet_of_inverse(a: Matrix):
+    """The determinant of an inverse is the inverse of the determinant.
+
+    >>> rewritten(linalg.slogdet(linalg.inv(matrix("a")))[1])
+    CheckAndRaise{...}(-SLogDet(a).logabsdet, SLogDet(a).sign != 0.0)
+    """
+    return of_logarithm(inverse(a))[1] >> compute(
+        lambda a: with_inverse(-of_logarithm(a)[1], of_logarithm(a)[0])
+    )
 
 
 def checked_square(value, a):
@@ -170,10 +205,10 @@ def product_of_both(a, b, i, combined):
     square; there may be no determinant of them otherwise.
     """
     new = combined(of_logarithm(a)[i], of_logarithm(b)[i])
-    return by_lengths(are_square([a]), new, SLogDet(as_written=True)(a @ b)[i])
+    return by_lengths([*are_square([a]), *fit(a, b)], new, SLogDet(as_written=True)(a @ b)[i])
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(phase="specialize", claim=backward(64))
 def sign_of_product(a: Matrix, b: Matrix):
     """The determinant of a product of square matrices is the product of the determinants.
 
@@ -183,10 +218,10 @@ def sign_of_product(a: Matrix, b: Matrix):
     """
     return of_logarithm(a @ b)[0] >> compute(
         lambda a, b: product_of_both(a, b, 0, lambda x, y: x * y)
-    )
+    ), given(both_may_be_square)
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(phase="specialize", claim=backward(64))
 def logdet_of_product(a: Matrix, b: Matrix):
     """The determinant of a product of square matrices is the product of the determinants.
 
@@ -196,10 +231,10 @@ def logdet_of_product(a: Matrix, b: Matrix):
     """
     return of_logarithm(a @ b)[1] >> compute(
         lambda a, b: product_of_both(a, b, 1, lambda x, y: x + y)
-    )
+    ), given(both_may_be_square)
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(phase="specialize", claim=backward(64))
 def determinant_of_product(a: Matrix, b: Matrix):
     """The determinant of a product of square matrices needs no product. (By logarithms, as one of
     the determinants may overflow.)
@@ -208,11 +243,11 @@ def determinant_of_product(a: Matrix, b: Matrix):
     Prod(sign(Diagonal(...))) * SLogDet(b).sign * exp(Sum(log(Diagonal(...))) + ...)
     """
     found = of_logarithm(a @ b)
-    return determinant(a @ b) >> found[0] * exp(found[1])
+    return determinant(a @ b) >> found[0] * exp(found[1]), given(both_may_be_square)
 
 
 @rule(**determinants)
-def determinant_of_inverse(a: Matrix):
+def determinant_of_inverse(a: Annotated[Float, Matrix]):
     """The determinant of an inverse is the inverse of the determinant.
 
     >>> rewritten(linalg.det(linalg.inv(matrix("a"))))
@@ -220,6 +255,53 @@ def determinant_of_inverse(a: Matrix):
     """
     return determinant(inverse(a)) >> compute(
         lambda a: with_inverse(of_logarithm(a)[0] * exp(-of_logarithm(a)[1]), of_logarithm(a)[0])
+    )
+
+
+def with_blocks(i, combined):
+    """Return a function of the diagonal blocks of a block triangle, and of the others: an output of
+    `SLogDet`, combined of those of the diagonal blocks if they are square.
+    """
+
+    def of_blocks(a, b, c, d):
+        old = SLogDet(as_written=True)(join(0, join(1, a, b), join(1, c, d)))[i]
+        return by_lengths(are_square([a, d]), combined(of_logarithm(a)[i], of_logarithm(d)[i]), old)
+
+    return of_blocks
+
+
+def is_block_triangle(a, b, c, d):
+    """Return whether a block beside the diagonal is 0."""
+    return squares_of_floats([a, d]) and c.type.dtype == a.type.dtype and (is_zero(b) or is_zero(c))
+
+
+@rule(phase="specialize", claim=backward(64))
+def sign_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
+    """The determinant of a block triangle is that of its diagonal blocks.
+
+    >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
+    >>> whole = join(0, join(1, a, zeros_like(b)), join(1, c, d))
+    >>> rewritten(linalg.slogdet(whole)[0])
+    SLogDet(a).sign * SLogDet(d).sign
+    """
+    whole = join(0, join(1, a, b), join(1, c, d))
+    return of_logarithm(whole)[0] >> compute(with_blocks(0, lambda x, y: x * y)), given(
+        is_block_triangle
+    )
+
+
+@rule(phase="specialize", claim=backward(64))
+def logdet_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
+    """The determinant of a block triangle is that of its diagonal blocks.
+
+    >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
+    >>> whole = join(0, join(1, a, zeros_like(b)), join(1, c, d))
+    >>> rewritten(linalg.slogdet(whole)[1])
+    SLogDet(a).logabsdet + SLogDet(d).logabsdet
+    """
+    whole = join(0, join(1, a, b), join(1, c, d))
+    return of_logarithm(whole)[1] >> compute(with_blocks(1, lambda x, y: x + y)), given(
+        is_block_triangle
     )
 
 
@@ -271,7 +353,7 @@ def diagonal_of_factor(x):
     return None
 
 
-@rule(phase="canonicalize", claim=backward(16), tags=["before_gradients"])
+@rule(**determinants)
 def log_of_product_of_elements(x: Annotated[Float, Vector]):
     """A product of many numbers overflows or underflows; the sum of their logarithms does not.
 
@@ -281,7 +363,7 @@ def log_of_product_of_elements(x: Annotated[Float, Vector]):
     return log(Prod()(x)) >> Sum()(log(x)), given(positive(x))
 
 
-@rule(phase="canonicalize", claim=backward(16), tags=["before_gradients"])
+@rule(**determinants)
 def log_of_size_of_product_of_elements(x: Annotated[Float, Vector]):
     """A product of many numbers overflows or underflows; the sum of their logarithms does not.
 

@@ -13,6 +13,7 @@ from rewrite_engine.facts import (
     invertible,
     lower_triangular,
     orthogonal,
+    same_length,
     square,
     symmetric,
     upper_triangular,
@@ -28,10 +29,19 @@ from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 from rewrite_engine.tensor.linalg import MatrixInverse, SingularMatrixError, Solve, SolveTriangular
 
 inverse, solve = MatrixInverse(), Solve()
+MANY_TIMES = 100  # how often at most an inverse or a solution in a term is rewritten
 column_of = DimShuffle(2, (0,))
 #: returns its argument; raises an error if a number in it is 0
 nonzero_or_error = CheckAndRaise(SingularMatrixError, "the matrix is singular")
-equations = {"phase": "canonicalize", "claim": backward(16), "tags": ["before_gradients"]}
+#: of rules that meet others inside of their left sides
+EITHER_ORDER = "the same equations are solved in either order, by the same factors"
+equations = {
+    "phase": "canonicalize",
+    "claim": backward(64),
+    "tags": ["before_gradients"],
+    "overlaps": EITHER_ORDER,
+    "ends": at_most(MANY_TIMES),
+}
 
 
 def by_lengths(conditions, new, old):
@@ -39,6 +49,32 @@ def by_lengths(conditions, new, old):
     called; else the old one.
     """
     return ifelse(reduce(and_, conditions), new, old) if conditions else new
+
+
+def fit(a, b):
+    """Return the condition that the columns of a are as many as the rows of b, unless it is known
+    to hold.
+    """
+    return [] if same_length(a, 1, b, 0) else [eq(a.shape[1], b.shape[0])]
+
+
+def squares_of_floats(xs):
+    """Return whether all are matrices of one dtype of floats or complex numbers, none of which is
+    known to have another number of columns than of rows.
+    """
+    dtypes = {x.type.dtype for x in xs}
+    return len(dtypes) == 1 and xs[0].type.kind in "fc" and all(map(may_be_square, xs))
+
+
+def may_be_square(x):
+    """Return whether a matrix is not known to have another number of columns than of rows."""
+    rows, columns = x.type.shape
+    return None in (rows, columns) or rows == columns
+
+
+def both_may_be_square(a, b):
+    """Return `squares_of_floats` of two matrices."""
+    return squares_of_floats([a, b])
 
 
 def are_square(matrices):
@@ -129,7 +165,8 @@ def transpose_of_inverse(a: Matrix):
 def inverse_of_inverse(a: Matrix):
     """One inverse undoes another, if there is one.
 
-    >>> rewritten(linalg.inv(linalg.inv(matrix("a") @ matrix("a").T + eye(3))))
+    >>> a = matrix("a")
+    >>> rewritten(linalg.inv(linalg.inv(a @ a.T + eye(3))))
     a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]
     """
     return inverse(inverse(a)) >> a, given(invertible(a))
@@ -139,8 +176,8 @@ def inverse_of_inverse(a: Matrix):
 def solution_with_inverse(a: Matrix, b: Matrix):
     """Equations with an inverse are a product, if there is one.
 
-    >>> a = matrix("a") @ matrix("a").T + eye(3)
-    >>> rewritten(linalg.solve(linalg.inv(a), matrix("b")))
+    >>> a = matrix("a")
+    >>> rewritten(linalg.solve(linalg.inv(a @ a.T + eye(3)), matrix("b")))
     (a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]) @ b
     """
     return solve(inverse(a), b) >> a @ b, given(invertible(a))
@@ -253,7 +290,7 @@ def solution_of_diagonal(a: Matrix, b: Matrix):
     """Equations with a diagonal matrix are divisions.
 
     >>> rewritten(linalg.inv(diag(vector("u"))) @ matrix("b"))
-    b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
+    ExpandDims{axes=[1]}(1.0 / CheckAndRaise{...}(u, All(u != 0.0))) * b
     """
     return solve(a, b) >> compute(lambda a, b: b / as_column(checked_pivots(a))), given(
         keeps_rows, diagonal(a)
@@ -318,7 +355,7 @@ def inverse_of_triangle(a):
     return SolveTriangular(lower=lower)(a, eye(a.shape[0], dtype=a.type.dtype))
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(phase="specialize", claim=backward(64))
 def inverse_of_lower(a: Matrix):
     """The inverse of a triangle is a triangle.
 
@@ -328,7 +365,7 @@ def inverse_of_lower(a: Matrix):
     return inverse(a) >> compute(inverse_of_triangle), given(lower_triangular(a))
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(phase="specialize", claim=backward(64))
 def inverse_of_upper(a: Matrix):
     """The inverse of a triangle is a triangle.
 
@@ -338,7 +375,7 @@ def inverse_of_upper(a: Matrix):
     return inverse(a) >> compute(inverse_of_triangle), given(upper_triangular(a))
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(phase="specialize", claim=backward(64))
 def inverse_of_orthogonal(a: Annotated[Float, Matrix]):
     """The inverse of an orthogonal matrix is its transpose.
 
@@ -365,7 +402,7 @@ def are_no_transposes(a, b):
     return not transposes(a, b)
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(phase="specialize", claim=backward(64))
 def solution_of_square_product(a: Matrix, b: Matrix, c: Matrix):
     """The equations of a product are solved one after the other, if the factors turn out to be
     square.
@@ -373,4 +410,6 @@ def solution_of_square_product(a: Matrix, b: Matrix, c: Matrix):
     >>> rewritten(linalg.inv(matrix("a") @ matrix("b")) @ matrix("c"))
     ifelse(Shape_i{i=0}(a) == Shape_i{i=1}(a), Solve(b, Solve(a, c)), Solve{as_written}(a @ b, c))
     """
-    return solve(a @ b, c) >> compute(one_after_the_other), given(are_no_transposes)
+    return solve(a @ b, c) >> compute(one_after_the_other), given(
+        are_no_transposes, both_may_be_square
+    )

@@ -4,13 +4,19 @@ What is computed of such a matrix is computed of its parts. Where lengths decide
 right, and types do not tell them, they decide when the function is called (`by_lengths`).
 """
 
-from functools import reduce
+from functools import partial, reduce
 from typing import Annotated
 
 from rewrite_engine.facts import positive_definite, same_length, square
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import turn
-from rewrite_engine.rules.linalg.solves import are_square, by_lengths, equations
+from rewrite_engine.rules.linalg.solves import (
+    are_square,
+    both_may_be_square,
+    by_lengths,
+    equations,
+    squares_of_floats,
+)
 from rewrite_engine.tensor import Diagonal, cast, concatenate, exp, outer, reshape
 from rewrite_engine.tensor.linalg import (
     Cholesky,
@@ -22,6 +28,7 @@ from rewrite_engine.tensor.linalg import (
 )
 from rewrite_engine.tensor.product.blocks import BlockDiag, Kron, starts
 
+late = {**equations, "phase": "stabilize"}
 inverse, solve, determinant, of_logarithm = MatrixInverse(), Solve(), Det(), SLogDet()
 kron, blocks = Kron(), BlockDiag()
 
@@ -55,7 +62,21 @@ def times_elements(a, b, c):
 
 def solve_columns(a, b, c):
     """Return the solutions of equations with the Kronecker product of a and b, for columns of c."""
-    return apply_to_columns(lambda x: solve(a, x), lambda x: solve(b, x), c, a.shape[0], b.shape[0])
+    parts = partial(solve, a), partial(solve, b)
+    found = apply_to_columns(*parts, c, a.shape[0], b.shape[0])
+    return by_lengths(are_square([a, b]), found, Solve(as_written=True)(kron(a, b), c))
+
+
+def invert_both(a, b):
+    """Return the Kronecker product of the inverses of a and b."""
+    found = kron(inverse(a), inverse(b))
+    return by_lengths(are_square([a, b]), found, MatrixInverse(as_written=True)(kron(a, b)))
+
+
+def invert_blocks(xs):
+    """Return a block diagonal matrix of inverses."""
+    found = blocks(*[inverse(x) for x in xs])
+    return by_lengths(are_square(xs), found, MatrixInverse(as_written=True)(blocks(*xs)))
 
 
 def substitute_columns(a, b, c, lower, turned, unit):
@@ -127,25 +148,24 @@ def transpose_of_kron(a: Matrix, b: Matrix):
     return turn(kron(a, b)) >> kron(turn(a), turn(b))
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(**late)
 def inverse_of_kron(a: Matrix, b: Matrix):
-    """The inverse of a Kronecker product is that of the inverses. (One of matrices that are not
-    square has none.)
+    """The inverse of a Kronecker product is that of the inverses.
 
     >>> rewritten(linalg.inv(kron(matrix("a"), matrix("b"))) @ vector("c"))
     DropDims{axes=[1]}(Reshape{...}(Solve(a, ...), ...))
     """
-    return inverse(kron(a, b)) >> kron(inverse(a), inverse(b))
+    return inverse(kron(a, b)) >> compute(invert_both), given(both_may_be_square)
 
 
-@rule(**equations)
+@rule(**late)
 def solution_of_kron(a: Matrix, b: Matrix, c: Matrix):
     """Equations with the factors are much smaller than those with a Kronecker product.
 
     >>> rewritten(linalg.solve(kron(matrix("a"), matrix("b")), matrix("c")))
     Reshape{i, i}(Solve(a, ...), ...)
     """
-    return solve(kron(a, b), c) >> compute(solve_columns)
+    return solve(kron(a, b), c) >> compute(solve_columns), given(both_may_be_square)
 
 
 @rule(**equations)
@@ -157,7 +177,7 @@ def substitution_of_kron(a: Matrix, b: Matrix, c: Matrix, lower: Prop, turned: P
     Reshape{i, i}(SolveTriangular{...}(...), ...)
     """
     op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
-    return op(kron(a, b), c) >> compute(substitute_columns)
+    return op(kron(a, b), c) >> compute(substitute_columns), given(square(a), square(b))
 
 
 def kron_sign(a, b):
@@ -184,7 +204,7 @@ def sign_of_kron(a: Matrix, b: Matrix):
     >>> rewritten(linalg.slogdet(kron(a, b))[0])
     sqr(SLogDet(a).sign) * SLogDet(b).sign ** 3.0
     """
-    return of_logarithm(kron(a, b))[0] >> compute(kron_sign)
+    return of_logarithm(kron(a, b))[0] >> compute(kron_sign), given(both_may_be_square)
 
 
 @rule(**equations)
@@ -195,7 +215,7 @@ def logdet_of_kron(a: Matrix, b: Matrix):
     >>> rewritten(linalg.slogdet(kron(a, b))[1])
     2.0 * SLogDet(a).logabsdet + 3.0 * SLogDet(b).logabsdet
     """
-    return of_logarithm(kron(a, b))[1] >> compute(kron_logdet)
+    return of_logarithm(kron(a, b))[1] >> compute(kron_logdet), given(both_may_be_square)
 
 
 @rule(**equations)
@@ -265,7 +285,8 @@ def times_blocks(xs, c):
 def solve_blocks(xs, c):
     """Return the solution of equations with a block diagonal matrix."""
     pieces = zip(xs, parts_of(c, starts(xs, 0)), strict=True)
-    return concatenate([solve(x, piece) for x, piece in pieces], axis=0)
+    found = concatenate([solve(x, piece) for x, piece in pieces], axis=0)
+    return by_lengths(are_square(xs), found, Solve(as_written=True)(blocks(*xs), c))
 
 
 @rule(**equations)
@@ -298,25 +319,24 @@ def transpose_of_blocks(xs: Rest):
     return turn(blocks(*xs)) >> compute(lambda xs: blocks(*[x.T for x in xs]))
 
 
-@rule(phase="specialize", claim=backward(16))
+@rule(**late)
 def inverse_of_blocks(xs: Rest):
-    """The inverse of blocks along a diagonal has the inverse blocks. (Blocks that are not square
-    have none.)
+    """The inverse of blocks along a diagonal has the inverse blocks.
 
     >>> rewritten(linalg.inv(linalg.block_diag(matrix("a"), matrix("b"))) @ vector("c"))
     DropDims{axes=[1]}(Join{axis=0}(Solve(a, ...), Solve(b, ...)))
     """
-    return inverse(blocks(*xs)) >> compute(lambda xs: blocks(*[inverse(x) for x in xs]))
+    return inverse(blocks(*xs)) >> compute(invert_blocks), given(squares_of_floats)
 
 
-@rule(**equations)
+@rule(**late)
 def solution_of_blocks(xs: Rest, c: Matrix):
     """Equations with each block are solved alone.
 
     >>> rewritten(linalg.solve(linalg.block_diag(matrix("a"), matrix("b")), matrix("c")))
     Join{axis=0}(Solve(a, Subtensor{...}(c, ...)), Solve(b, Subtensor{...}(c, ...)))
     """
-    return solve(blocks(*xs), c) >> compute(solve_blocks)
+    return solve(blocks(*xs), c) >> compute(solve_blocks), given(squares_of_floats)
 
 
 def slogdet_of_blocks(xs, i, combined):
@@ -335,7 +355,7 @@ def sign_of_blocks(xs: Rest):
     """
     return of_logarithm(blocks(*xs))[0] >> compute(
         lambda xs: slogdet_of_blocks(xs, 0, lambda x, y: x * y)
-    )
+    ), given(squares_of_floats)
 
 
 @rule(**equations)
@@ -348,7 +368,7 @@ def logdet_of_blocks(xs: Rest):
     """
     return of_logarithm(blocks(*xs))[1] >> compute(
         lambda xs: slogdet_of_blocks(xs, 1, lambda x, y: x + y)
-    )
+    ), given(squares_of_floats)
 
 
 @rule(**equations)

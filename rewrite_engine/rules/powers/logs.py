@@ -35,7 +35,6 @@ from rewrite_engine.rules.powers.rays import is_rounded_integer
 from rewrite_engine.rules.powers.read import SUMS, is_itself, power, summands
 from rewrite_engine.rules.powers.spell import Spelling, is_below_zero
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor import sign as pt_sign
 from rewrite_engine.tensor import (
     Max,
     Softmax,
@@ -71,6 +70,7 @@ from rewrite_engine.tensor import (
     sub,
     switch,
 )
+from rewrite_engine.tensor import sign as pt_sign
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
@@ -223,6 +223,8 @@ def log_of_others(others, dtype):
             x = x._replace(sign=None, certain=True)  # no power of it is below 0
         if x is not None and q % 2 == 0 and not x.certain:
             x = None  # it may be below 0, and its power is not
+        if x is not None and x.sign is not None and q % 1:
+            x = None  # such a power of a negative number is NaN
         if x is not None and (q > 0 or x.better or is_above_zero(v)):
             known.append((float(q), x))
         elif q % 2 == 0:
@@ -341,41 +343,38 @@ def log_of_other(v):
     if head is pow:
         return log_of_any_power(v)
     if head in KNOWN:
-        return log_of_gammas(v)
+        return KNOWN[head](*v.owner.inputs)
     if head is abs:
         found = log_of(v.owner.inputs[0])
-        return found and found.better and found._replace(sign=None, certain=True) or None
+        return (found and found.better and found._replace(sign=None, certain=True)) or None
     if is_other_width(v):
         inner = log_of(v.owner.inputs[0])
         return inner if inner is not None and inner.better else None
     return log_of_moved(v) if moves(head) else None
 
 
-def log_of_gammas(v):
-    """Return the logarithm of a product of gamma functions; of the modulus, if their signs are not
-    known.
+def log_of_gammas(logarithm, arguments):
+    """Return a function of operands: the `Log` of a product of gamma functions; of its modulus, if
+    their signs are not known. logarithm, arguments: functions of operands that make that of the
+    modulus, and the arguments of the gamma functions.
     """
-    arguments = KNOWN[v.head].arguments(*v.owner.inputs)
-    certain = all(map(is_above_zero, arguments))
-    sign = (
-        None
-        if certain
-        else partial(product_of_signs, 1.0, [partial(gammasgn, x) for x in arguments])
-    )
-    make = partial(KNOWN[v.head].logarithm, *v.owner.inputs)
-    return Log(make, True, True, certain=certain, sign=sign)
+
+    def log_of_operands(*operands):
+        values = arguments(*operands)
+        make = partial(logarithm, *operands)
+        if all(map(is_above_zero, values)):
+            return Log(make, True, True)
+        sign = partial(product_of_signs, 1.0, [partial(gammasgn, x) for x in values])
+        return Log(make, True, True, certain=False, sign=sign)
+
+    return log_of_operands
 
 
-class Gammas(NamedTuple):
-    """A product of gamma functions. logarithm: of its modulus. arguments: of the gamma functions."""
-
-    logarithm: object
-    arguments: object
-
-
+#: ops whose results overflow where their logarithms do not → a function of operands: the `Log`
+#: (packs of other ops add theirs)
 KNOWN = {
-    gamma: Gammas(gammaln, lambda x: (x,)),
-    beta: Gammas(betaln, lambda x, y: (x, y, x + y)),
+    gamma: log_of_gammas(gammaln, lambda x: (x,)),
+    beta: log_of_gammas(betaln, lambda x, y: (x, y, x + y)),
 }
 
 

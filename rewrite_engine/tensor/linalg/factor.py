@@ -222,6 +222,7 @@ class FactorSLogDet(_OfFactor):
                     return np.ones((), dtype), np.asarray(2 * size, real)
                 swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
                 sign = np.prod(np.sign(diagonal)) * (-1) ** (swaps % 2)
+            sign = np.nan if np.isnan(size) else sign
             return np.asarray(sign, dtype), np.asarray(size, real)
 
         return run

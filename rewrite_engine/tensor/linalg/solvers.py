@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 __all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inverse", "solve"]
 
 
+def _solves(f: Any, a: Any, b: Any) -> Any:
+    """Prove that equations have a solution, by the matrix and the lengths."""
+    return f.both("equations with", f.invertible(a), f.same_length(a, 1, b, 0))
+
+
 class Solve(Structured, _Equations):
     """Solution x of a @ x = b for square matrices `a` and matrices `b`. Raises
     `SingularMatrixError`.
@@ -48,6 +53,7 @@ class Solve(Structured, _Equations):
     as_written: see `Structured`.
     """
 
+    implied = {"fits": _solves}
     samples: Sequence[Any] = (
         ({}, (2, 2), (2, 3)),
         ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]], (3, 2)),
@@ -55,18 +61,20 @@ class Solve(Structured, _Equations):
     )
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix by LAPACK's `gesv`; by `posv` for a larger one that may
-        be positive definite.
+        """Return a function for one matrix by LAPACK's `getrf` and `getrs`, on the transpose of a
+        matrix in rows, as LAPACK stores columns; by `posv` for a larger one that may be positive
+        definite.
         """
-        gesv, posv = lapack("gesv", dtype), lapack("posv", dtype)
+        getrf, getrs, posv = [lapack(name, dtype) for name in ("getrf", "getrs", "posv")]
 
         def run(a: Any, b: Any) -> Any:
             if len(a) > FEW and may_be_definite(a):
                 _, x, info = posv(a.T, b)
                 if not info:
                     return x
-            *_, x, info = gesv(a, b)
-            return None if info else x
+            turned = a.flags.c_contiguous
+            both, pivots, info = getrf(a.T if turned else a)
+            return None if info else getrs(both, pivots, b, int(turned))[0]
 
         return run
 
@@ -84,7 +92,7 @@ class MatrixInverse(Structured, _MatrixOp):
     signature = "(m,m)->(m,m)"
     implied: Any = {
         "symmetric": "symmetric", "positive_definite": "positive_definite", "diagonal": "diagonal",
-        "orthogonal": "orthogonal", "square": True, "invertible": True,
+        "orthogonal": "orthogonal", "square": True, "invertible": True, "fits": lambda f, a: f.invertible(a),
     }  # fmt: skip
     samples: Sequence[Any] = (
         ({}, (2, 2)),

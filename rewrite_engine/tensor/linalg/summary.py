@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from math import log
+from math import isnan, log
 from operator import mul, ne
 from typing import TYPE_CHECKING, Any
 
@@ -217,7 +217,7 @@ class SLogDet(Structured, _MatrixOp):
             if len(a) > FEW:
                 return [np.asarray(x, dtype) for x in of_factor(*factor(a))]
             odd, pivots = factored(a)
-            if not pivots:
+            if not pivots or not all(pivots) or any(map(isnan, pivots)):
                 return None
             odd += sum([x < 0 for x in pivots])
             size = sum(map(log, map(abs, pivots)))
@@ -226,8 +226,9 @@ class SLogDet(Structured, _MatrixOp):
         return factored and run
 
     def batched(self, *arrays: Any) -> Any:
-        """Compute both outputs by `numpy.linalg.slogdet`."""
-        return tuple(np.linalg.slogdet(*of_dtype(*arrays)))
+        """Compute both outputs by `numpy.linalg.slogdet`; a determinant that is NaN has no sign."""
+        sign, size = np.linalg.slogdet(*of_dtype(*arrays))
+        return np.where(np.isnan(size), np.nan, sign).astype(sign.dtype), size
 
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
