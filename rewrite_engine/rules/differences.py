@@ -185,7 +185,9 @@ def difference_of_functions(fgraph, node):
     >>> rewritten(sqrt(x + 1) - sqrt(x), log(x + 1) - log(x), sin(x + y) - sin(x))
     [1.0 / (sqrt(x + 1.0) + sqrt(x)), softplus(-log(x)), 2.0 * cos(0.5 * y + x) * sin(0.5 * y)]
     """
-    (v, w), (out,) = node.inputs, node.outputs
+    (v, w), (out,) = node.inputs[:2], node.outputs
+    if v.head not in BETWEEN or w.head not in BETWEEN:
+        return None
     inner = [u.owner.inputs[0].type.dtype for u in (v, w)]
     if out.type.kind != "f" or {*inner, v.type.dtype, w.type.dtype} != {out.type.dtype}:
         return None

@@ -103,14 +103,18 @@ def of_pair(a, b, dtype):
     if linear(b if n > 0 else a).get(ONE, 0.0) < 0:
         return None  # a difference may be rounded to a pole
     if n != int(n):
-        term = poch(b, n)
-        return [Part(term, 1, lambda: log(abs(term)))]
+        return [Part(poch(b, n), 1, lambda: log_of_poch(b, n))]
     first = linear(b if n > 0 else a)
     steps = [
         written(combined(first, {ONE: float(i)} if i else {}), dtype)
         for i in range(int(math.fabs(n)))
     ]
     return [Part(t, 1 if n > 0 else -1, lambda t=t: log(abs(t))) for t in steps]
+
+
+def log_of_poch(b, n):
+    """Return log(|gamma(b + n) / gamma(b)|), also where the quotient is subnormal."""
+    return log(abs(poch(b + 1.0, n))) + (log(abs(b)) - log(abs(b + n)))
 
 
 def replaced(above, below, dtype):
@@ -191,7 +195,7 @@ def quotient_of_gammas(fgraph, node):
 
     >>> x = vector("x")
     >>> rewritten(gamma(x + 1) / gamma(x))
-    x * switch((x >= 0.0) & (x < inf) | (x == 0.0), 1.0, gamma(x + 1.0) * reciprocal(gamma(x)) / x)
+    x * switch((x >= 0.0) & (x < inf) | (x == gamma(x + 1.0) * reciprocal(gamma(x))), 1.0, gamma(x + 1.0) * reciprocal(gamma(x)) / x)
     """
     found = joined_quotient(node)
     if found is None:
@@ -199,7 +203,7 @@ def quotient_of_gammas(fgraph, node):
     new, as_written, arguments = found
     inside = is_inside(arguments)
     if inside is not None:
-        inside = or_(inside, eq(new, 0.0))
+        inside = or_(inside, eq(new, as_written))
         new = new * switch(inside, 1.0, zero_grad(as_written / new))
     return typed(new, node.outputs[0])
 
