@@ -121,9 +121,12 @@ def is_exponential(node: Apply) -> bool:
 
 def may_vanish(v: Variable) -> bool:
     """Return whether a term is a sum with a function that cancels, or the logarithm of a sum."""
-    if v.head is pt.log:
-        return v.owner.inputs[0].head in SUMS
-    if v.head not in SUMS:
+    node = v.owner
+    if node is None:
         return False
-    parts = [w for u in v.owner.inputs for w in (u, *(u.owner.inputs if u.head in SUMS else ()))]
-    return any([u.head in CANCEL for u in parts])
+    if node.op is pt.log:
+        return node.inputs[0].head in SUMS
+    if node.op not in SUMS:
+        return False
+    inner = [u.owner.inputs for u in node.inputs if u.owner is not None and u.head in SUMS]
+    return any([u.head in CANCEL for part in (node.inputs, *inner) for u in part])

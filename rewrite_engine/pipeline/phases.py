@@ -181,8 +181,8 @@ BEFORE_GRADIENTS = "before_gradients"
 MENDS_GRADIENTS = "mends_gradients"
 #: tag of rules whose right sides have better values and worse slopes than their left sides
 VALUES_ONLY = "values_only"
-#: tag of rules that are used before a term is differentiated without the assumption that they claim:
-#: the slopes where it does not hold are of no use
+#: tag of rules that are used before a term is differentiated, without the grant of the assumption
+#: that they claim: slopes where it does not hold are of no use
 SLOPES_ONLY = "slopes_only"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}

@@ -323,12 +323,14 @@ CHOICES = table(
         """(x := vector("x")) * sign(x) -> abs(x)""",
     ),
     (
-        "largest_of_smaller", lambda x, c: (maximum(x, minimum(x, c)) >> x, given(finite(c))), refines,
+        "largest_of_smaller",
+        lambda x, c: (maximum(x, minimum(x, c)) >> x, given(finite(c))), refines,
         "The smaller of two numbers is not above either; at a tie the slope would be shared.",
         """maximum(x := vector("x"), minimum(x, 0)) -> x""",
     ),
     (
-        "smallest_of_larger", lambda x, c: (minimum(x, maximum(x, c)) >> x, given(finite(c))), refines,
+        "smallest_of_larger",
+        lambda x, c: (minimum(x, maximum(x, c)) >> x, given(finite(c))), refines,
         "The larger of two numbers is not below either; at a tie the slope would be shared.",
         """minimum(x := vector("x"), maximum(x, 0)) -> x""",
     ),
@@ -342,7 +344,7 @@ CHOICES = table(
 
 
 PARTS = table(
-    "parts",
+    "signed_parts",
     (
         "rest_of_positive_part", lambda x: x - maximum(x, 0) >> minimum(x, 0), refines,
         "One operation takes the place of two.",

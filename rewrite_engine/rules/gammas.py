@@ -1,6 +1,6 @@
 """Quotients of gamma functions, and sums of their logarithms: both parts overflow, or lose all
-digits, long before the quotient does. A quotient with arguments that differ by a number is a product
-or a Pochhammer symbol; three gamma functions may be a beta function.
+digits, long before the quotient does. If the arguments differ by a number, the quotient is a
+product or a Pochhammer symbol; three gamma functions may be a beta function.
 
 Formulas: NIST Digital Library of Mathematical Functions, 5.5.1, 5.2.5, 5.12.1.
 """
@@ -87,7 +87,7 @@ def number_between(a, b):
 
 
 def of_beta(a, b, c, sign, dtype):
-    """Return gamma(a) gamma(b) / gamma(c), or its reciprocal, as parts, if c is a + b, or 1 less."""
+    """Return gamma(a) gamma(b) / gamma(c), or its reciprocal, as parts, if c is a + b or 1 less."""
     whole = combined(combined(linear(a), linear(b)), linear(c), -1.0)
     if whole and (list(whole) != [ONE] or whole[ONE] != 1):
         return None
@@ -137,8 +137,8 @@ def arguments_of(counts, dtype):
 
 
 def is_inside(arguments):
-    """Return a term for whether arguments are finite and not below 0; None if all are known to be. Of
-    arguments that differ by numbers, the smallest decides.
+    """Return a term for whether arguments are finite and not below 0; None if all are known to be.
+    Of arguments that differ by numbers, the smallest decides.
     """
     tests, seen = [], []
     for v in sorted(arguments, key=lambda v: linear(v).get(ONE, 0.0)):
@@ -194,8 +194,9 @@ def quotient_of_gammas(fgraph, node):
     compared as sums. (At poles, and of infinities, the value is that of the quotient as written.)
 
     >>> x = vector("x")
-    >>> rewritten(gamma(x + 1) / gamma(x))
-    x * switch((x >= 0.0) & (x < inf) | (x == gamma(x + 1.0) * reciprocal(gamma(x))), 1.0, gamma(x + 1.0) * reciprocal(gamma(x)) / x)
+    >>> new = rewritten(gamma(x + 1) / gamma(x))
+    >>> new.owner.inputs[0], new.owner.inputs[1].owner.inputs[0].owner.inputs[0]
+    (x, (x >= 0.0) & (x < inf))
     """
     found = joined_quotient(node)
     if found is None:

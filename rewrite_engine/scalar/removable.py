@@ -1,5 +1,5 @@
-"""Functions with a removable singularity at 0, such as sin(x) / x, or whose terms cancel there, such
-as exp(x) - 1 - x; and their derivatives of all orders.
+"""Functions with a removable singularity at 0, such as sin(x) / x, or whose terms cancel there,
+such as exp(x) - 1 - x; and their derivatives of all orders.
 
 Each is described once, as a quotient or difference of power series (`KINDS`). Near 0 it is computed
 by its series at 0, elsewhere by its series at x; so the derivative of an op is the next one of the
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +27,9 @@ NEGLIGIBLE = 1e-19  # a term of a series, compared with the first
 
 
 class Kind(NamedTuple):
-    """A function. series: its series at a point. grows: whether it overflows for ordinary numbers. radius: distance from 0 up to which the series at
+    """A function. series: its series at a point. radius: distance from 0 up to which the series at
     0 is used. even: whether f(-x) is f(x). cancels: whether the function itself loses digits near
-    0, apart from 0. range: see `ScalarOp`.
+    0, apart from 0. grows: whether it overflows. range: see `ScalarOp`.
     """
 
     series: Callable[[At], Jet]

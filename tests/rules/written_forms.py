@@ -335,8 +335,7 @@ def _logerfc(x: Any) -> Any:
 
 EXACT: dict[str, Any] = {
     name: getattr(mp, name)
-    for name in """exp log expm1 log1p sqrt cbrt sin cos tan sinh cosh tanh gamma factorial beta
-        erf erfc sign""".split()
+    for name in ["exp", "log", "expm1", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "gamma", "factorial", "beta", "erf", "erfc", "sign"]
 } | {
     "abs": abs, "exp2": lambda x: mpf(2) ** x, "log2": lambda x: mp.log(x, 2), "log10": mp.log10,
     "expm1": lambda x: mp.exp(x) - 1, "log1p": lambda x: mp.log(1 + x),

@@ -35,7 +35,6 @@ from rewrite_engine.rules.powers.rays import is_rounded_integer
 from rewrite_engine.rules.powers.read import SUMS, is_itself, power, summands
 from rewrite_engine.rules.powers.spell import Spelling, is_below_zero
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor import sign as pt_sign
 from rewrite_engine.tensor import (
     Max,
     Softmax,
@@ -71,6 +70,7 @@ from rewrite_engine.tensor import (
     sub,
     switch,
 )
+from rewrite_engine.tensor import sign as pt_sign
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
@@ -344,7 +344,7 @@ def log_of_other(v):
         return log_of_gammas(v)
     if head is abs:
         found = log_of(v.owner.inputs[0])
-        return found and found.better and found._replace(sign=None, certain=True) or None
+        return (found and found.better and found._replace(sign=None, certain=True)) or None
     if is_other_width(v):
         inner = log_of(v.owner.inputs[0])
         return inner if inner is not None and inner.better else None
@@ -367,7 +367,7 @@ def log_of_gammas(v):
 
 
 class Gammas(NamedTuple):
-    """A product of gamma functions. logarithm: of its modulus. arguments: of the gamma functions."""
+    """A product of gamma functions. logarithm: of its modulus. arguments: those of its factors."""
 
     logarithm: object
     arguments: object
