@@ -181,9 +181,6 @@ BEFORE_GRADIENTS = "before_gradients"
 MENDS_GRADIENTS = "mends_gradients"
 #: tag of rules whose right sides have better values and worse slopes than their left sides
 VALUES_ONLY = "values_only"
-#: tag of rules that are used before a term is differentiated, without the grant of the assumption
-#: that they claim: slopes where it does not hold are of no use
-SLOPES_ONLY = "slopes_only"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
@@ -466,10 +463,8 @@ def stabiliser() -> GraphRewriter:
 
 def before_gradients() -> list[Rule]:
     """Return the rules that may be used before a term is differentiated."""
-    rules = all_rules() + _registered
-    granted = rules.query(Query().including("fastmath"))
-    trusted = [r for r in granted if SLOPES_ONLY in r.tags]
-    return [r for r in (*rules.query(Query()), *trusted) if VALUES_ONLY not in r.tags]
+    rules = (all_rules() + _registered).query(Query())
+    return [r for r in rules if VALUES_ONLY not in r.tags]
 
 
 @cache_until_packs

@@ -75,23 +75,6 @@ def hypot_from_square(x: Float, c: FloatConstant):
     return sqrt(sqr(x) + c) >> right, given(is_positive_number, same_dtype(x, c))
 
 
-@rule(
-    phase="stabilize",
-    claim=assumes("fastmath", then=approx(16)),
-    tags=["slopes_only", MENDS],
-    overlaps=INNER_FIRST,
-)
-def share_of_hypot(x: Float, y: Float):
-    """The slope of the quotient is a difference that cancels; that of the sine of the angle is
-    none.
-
-    >>> x, y = vectors("x y")
-    >>> rewritten(x / hypot(x, y), including=["fastmath"])
-    sin(arctan2(x, y))
-    """
-    return x / hypot(x, y) >> sin(arctan2(x, y))
-
-
 @rule(phase="stabilize", claim=approx(8), overlaps=INNER_FIRST)
 def square_of_hypot(x: Float, c: FloatConstant):
     """The square of a root is the sum.
