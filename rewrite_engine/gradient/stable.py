@@ -99,6 +99,8 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
             return True
         if op in LOGARITHMS and known[0]:
             return True
+        if op in SUMS and has_own_product(node):
+            return True
         if op is pt.true_div and any(map(may_vanish, node.inputs)):
             return True
         if op in QUOTIENTS and steep.get(node.inputs[-1 if op is pt.true_div else 0]):
@@ -111,6 +113,16 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
         else:
             continue
         steep.update(dict.fromkeys([v for v in node.outputs if v not in held], summed))
+    return False
+
+
+def has_own_product(node: Apply) -> bool:
+    """Return whether a sum of two terms is like x + x (x - 1), in which they may cancel."""
+    for v, product in (node.inputs, node.inputs[::-1]) if len(node.inputs) == 2 else ():
+        if product.owner is not None and product.owner.op is pt.mul:
+            factors = product.owner.inputs
+            if v in factors and any([u.head in SUMS for u in factors]):
+                return True
     return False
 
 

@@ -320,27 +320,6 @@ def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
     return c + (exp(x) - d) >> exp(x) - (d - c), given(in_range)
 
 
-POLYNOMIALS = table(
-    "polynomials",
-    (
-        "sum_with_own_product", lambda x: x + x * (x - 1) >> sqr(x), approx(4),
-        "For a small x both terms cancel.",
-        """(x := vector("x")) + x * (x - 1) -> sqr(x)""",
-    ),
-    (
-        "own_product_minus_number", lambda x: x * (1 + x) - x >> sqr(x), approx(4),
-        "For a small x both terms cancel.",
-        """(x := vector("x")) * (x + 1) - x -> sqr(x)""",
-    ),
-    (
-        "number_minus_own_product", lambda x: x - x * (1 - x) >> sqr(x), approx(4),
-        "For a small x both terms cancel.",
-        """(x := vector("x")) - x * (1 - x) -> sqr(x)""",
-    ),
-    phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST, x=Float,
-)  # fmt: skip
-
-
 def may_be_doubled(c):
     """Return whether twice a constant is finite."""
     return bool(finite(c) and np.isfinite(2 * np.asarray(c.data)).all())
@@ -389,17 +368,23 @@ INVERSES = table(
         """(x := vector("x")) - sqrt(x ** 2 + 1) -> -exp(-arcsinh(x))""",
     ),
     (
-        "arctanh_from_log", lambda x: log((1 + x) / (1 - x)) >> 2 * arctanh(x), refines,
-        "The quotient is nearly 1 for a small x.",
-        """0.5 * log((1 + (x := vector("x"))) / (1 - x)) -> arctanh(x)""",
-    ),
-    (
         "arctanh_from_difference", lambda x: log1p(x) - log1p(-x) >> 2 * arctanh(x), refines,
         "One function takes the place of two.",
         """log1p((x := vector("x"))) - log1p(-x) -> 2.0 * arctanh(x)""",
     ),
     phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST, x=Float,
 )  # fmt: skip
+
+
+@rule(phase="stabilize", overlaps=INNER_FIRST)
+def arctanh_from_log(x: Float):
+    """The quotient is nearly 1 for a small x. (Its slopes have their digits.)
+
+    >>> x = vector("x")
+    >>> rewritten(0.5 * log((1 + x) / (1 - x)))
+    arctanh(x)
+    """
+    return log((1 + x) / (1 - x)) >> 2 * arctanh(x)
 
 
 @rule(phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST)
