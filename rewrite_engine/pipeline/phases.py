@@ -468,10 +468,22 @@ def before_gradients() -> list[Rule]:
 
 
 @cache_until_packs
-def mending() -> Callable[[Apply], tuple[Rule, ...]]:
-    """Return a function of a node: the rules that may mend its slopes."""
+def mending() -> Callable[[Apply], bool]:
+    """Return a function of a node: whether a rule may mend its slopes. Functions are asked, and of
+    data rules the heads of operands decide, as terms are not in normal form yet.
+    """
     rules = [r for r in before_gradients() if MENDS_GRADIENTS in r.tags]
-    return dispatch_of(tuple(rules)).candidates
+    candidates = dispatch_of(tuple(rules)).candidates
+
+    def may_mend(node: Apply) -> bool:
+        for rule in candidates(node):
+            if not isinstance(rule, NodeRewriter):
+                return True
+            if isinstance(rule.transform(None, node), Variable):
+                return True
+        return False
+
+    return may_mend
 
 
 def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()) -> None:
