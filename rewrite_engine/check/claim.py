@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.check.declared import declarations, having, with_facts
 from rewrite_engine.check.distribution import has_state, judge_draws
 from rewrite_engine.check.draw import LENGTH, Draw, draws, matrix_draws
 from rewrite_engine.check.finding import Finding, Kind
@@ -202,19 +203,20 @@ def densely(one: Fired) -> Iterator[Fired]:
 
 def values_for(one: Fired, number: int, count: int) -> Iterator[dict[Any, Any]]:
     """Yield some values for the inputs of a term; the next term gets others."""
-    known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
-    chosen = [known[i] for i in in_turn(number, count, len(known))]
+    both = [one.sides.term, one.sides.new]
+    groups = [draws(one.inputs, number, tame=one.sides.granted == "fastmath")]
     if one.sides.promise.kind == "backward":
-        some = matrix_draws(one.inputs, number)
-        chosen += [some[i] for i in in_turn(number, count, len(some))]
-    for each in chosen:
-        given = small_lengths(each, [one.sides.term, one.sides.new])
-        yield given | taken(one.stand_ins, given)
+        groups.append(matrix_draws(one.inputs, number))
+    for group in groups:
+        known = list(with_facts(group, both))
+        for i in in_turn(number, count, len(known)):
+            given = small_lengths(known[i], both)
+            yield given | taken(one.stand_ins, given)
 
 
 def in_turn(number: int, count: int, size: int) -> list[int]:
     """Return the first of some indices, and others, which are different ones for the next term."""
-    return sorted({0, *[(count * number + i) % size for i in range(count - 1)]})
+    return sorted({0, *[(count * number + i) % size for i in range(count - 1)]}) if size else []
 
 
 def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
@@ -345,16 +347,21 @@ def compared(known: Sequence[Fired]) -> RuleOutcome:
 def lengths_for(one: Fired, seed: int) -> Iterator[dict[Any, Any]]:
     """Yield ordinary numbers of all lengths that a term allows."""
     draw = Draw(one.inputs, seed, one.sides.granted == "fastmath")
+    declared = declarations([one.sides.term, one.sides.new])
 
-    def filled(lengths: Lengths) -> dict[Any, Any]:
-        given = draw.of_lengths(lengths)
-        return given | taken(one.stand_ins, given)
+    def filled(lengths: Lengths) -> dict[Any, Any] | None:
+        given = having(draw.of_lengths(lengths), declared)
+        return None if given is None else given | taken(one.stand_ins, given)
 
     def runs(lengths: Lengths) -> bool:
-        found = compute_all(one.sides.term, filled(lengths))
+        given = filled(lengths)
+        if given is None:
+            return False
+        found = compute_all(one.sides.term, given)
         return not isinstance(found, Exception) or isinstance(found, np.linalg.LinAlgError)
 
-    yield from map(filled, fitting_lengths(one.inputs, runs))
+    each = map(filled, fitting_lengths(one.inputs, runs))
+    yield from [given for given in each if given is not None]
 
 
 #: how a claim is broken, and the name of the finding (otherwise "claim")

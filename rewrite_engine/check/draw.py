@@ -239,9 +239,9 @@ def layout(a: Any, how: int) -> Any:
     return np.broadcast_to(a[..., :1], a.shape) if a.shape[-1] else a
 
 
-def matrix_draws(inputs: list[Any], seed: int) -> list[dict[Any, Any]]:
-    """Return values for the inputs of a term of linear algebra; the first ones are ordinary."""
-    return list(Draw(inputs, seed, False).matrices())
+def matrix_draws(inputs: list[Any], seed: int) -> Iterator[dict[Any, Any]]:
+    """Yield values for the inputs of a term of linear algebra; the first ones are ordinary."""
+    return Draw(inputs, seed, False).matrices()
 
 
 def draws(inputs: list[Any], seed: int, tame: bool = False) -> Iterator[dict[Any, Any]]:

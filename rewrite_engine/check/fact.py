@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+import rewrite_engine.tensor as pt
 from rewrite_engine.check.draw import draws
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.lengths import small_lengths
@@ -42,6 +45,27 @@ def check_fact(fact: Fact, spaces: Sequence[Names] = ()) -> Iterator[Finding]:
     if own:
         found = [term for op in ELEMENTWISE for term in applied(op, ("float64", "int64"))]
         yield from _checked(fact, fact.fn, found)
+        yield from _drawn(fact)
+
+
+def _drawn(fact: Fact) -> Iterator[Finding]:
+    """Yield a value that a fact makes, and that does not have it."""
+    if fact.drawer is None or not fact.unary:
+        return
+    code = inspect.unwrap(fact.drawer).__code__
+    where = code.co_filename, code.co_firstlineno
+    for n in (2, 3, 1):
+        a = pt.tensor("a", shape=(n, n))
+        value = np.arange(1.0, n * n + 1).reshape(n, n) % 7 - 2
+        try:
+            made = np.asarray(fact.drawer(value), "float64")
+            good = bool(fact.of_value(a.type, made))
+        except Exception as error:
+            made, good = np.asarray(f"{type(error).__name__}: {error}"), False
+        if not good:
+            subject, why = f"{fact.name}.draw", "the value that it makes does not have the fact"
+            yield wrong("facts", "fact", subject, where, why, f"of {value.tolist()}: {made}")
+            return
 
 
 def _checked(fact: Fact, case: Case, terms: Sequence[Any], op: Any = None) -> Iterator[Finding]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
 from rewrite_engine.judge.difference import BothSides
@@ -14,6 +12,7 @@ from rewrite_engine.judge.verdict import Broken, Verdict, judge_terms
 from rewrite_engine.match.claim import backward
 
 MAX_ULPS = 1e6  # of a difference that may be only rounding
+MAX_SQUARED = 1e6  # growth of errors that the square of a moderate condition may cause
 MAX_GROWTH = 64  # of errors of rules of linear algebra, in the left side's errors
 
 GUARD = "a narrower sort, or a guard that excludes such values, such as given(finite(x))"
@@ -87,7 +86,7 @@ def remedy_of_linear_algebra(sides: BothSides, verdict: Verdict) -> str:
     if sides.promise.kind == "backward":
         if verdict.growth < MAX_GROWTH:
             return f"claim=backward({int(verdict.growth) + 1}), if that is near enough"
-        return STABLE if verdict.growth < 1 / np.finfo(float).eps ** 0.7 else GUARD
+        return STABLE if verdict.growth < MAX_SQUARED else GUARD
     if not any(map(is_black_box, toposort([sides.term]))):
         return ""
     for growth in (4, 16, MAX_GROWTH):

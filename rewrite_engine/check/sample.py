@@ -1,7 +1,8 @@
 """Terms that the left side of a data rule matches, built from the left side itself.
 
 Operands have the dtypes of a list, in turn or mixed, and static shapes of a list. If guards ask
-something of an operand, other terms stand for it: those of `WAYS`, or better ones from a caller.
+something of an operand, other terms stand for it: variables that are declared so (`declared.py`),
+those of `WAYS`, or better ones from a caller.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.check.declared import ways_to_declare
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.language import (
@@ -317,7 +319,7 @@ def stand_ins(rule: DataRule) -> dict[str, list[Any]]:
         names = [a.name for a in guard.args if isinstance(a, Hole) and a.sort is not Prop]
         for name in names:
             if not holes(rule.left)[name].rest and not holes(rule.left)[name].sort.constant:
-                found.setdefault(name, list(WAYS))
+                found.setdefault(name, [*ways_to_declare(rule.guards, name), *WAYS])
         if len(names) > 1 and names[1] in found:
             found[names[1]] = [Of(names[0], lambda v: v), *found[names[1]]]
     return found

@@ -16,6 +16,8 @@ The set is open: write your own facts with `@fact`, and extend these to other op
     @nonneg.case(TheirOp)
     def their_op_is_nonneg(x):
         return because("a result of TheirOp")
+
+`facts/samples.py` makes matrices that have them, for checks of rules.
 """
 
 from rewrite_engine.facts import arrays, failure, matrices, numbers, zeros

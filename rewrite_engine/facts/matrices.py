@@ -133,10 +133,19 @@ def _triangle(triangle, x, is_in, why):
     """
     if x.type.ndim != 2:
         return unknown("it is not a matrix", blame=x)
+    if x.head is CONSTANT and x.data.size and not is_in(*_band_of_ends(x.data)):  # by far most
+        return unknown(why, blame=x)
     found = band(x)
     if found and is_in(*found.value):
         return because("its band", found)
     return from_operands(triangle, x, why)
+
+
+def _band_of_ends(value):
+    """Return the band of the first row and the first column of a matrix."""
+    below, beside = value[:, 0].nonzero()[0], value[0].nonzero()[0]
+    ends = [-int(i) for i in below] + [int(i) for i in beside]
+    return (min(ends), max(ends)) if ends else (0, 0)
 
 
 @fact
@@ -172,8 +181,12 @@ def diagonal(x):
         return unknown("it is not a matrix", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
+    if x.head is CONSTANT and (not is_square(x.data) or (x.data[:1, 1:] != 0).any()):  # by far most
+        return unknown("the constant is not diagonal", blame=x)
     found = from_operands(diagonal, x, "it is not known to be diagonal")
     if found:
+        return found
+    if not lower_triangular(x):
         return found
     zeros = both("zeros elsewhere", lower_triangular(x), upper_triangular(x))
     return both("square, with", square(x), zeros) if zeros else found

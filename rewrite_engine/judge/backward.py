@@ -158,10 +158,14 @@ def moved_values(term: Variable, given: Mapping[Variable, Any]) -> list[Any]:
 
 def with_floats(term: Variable, given: Mapping[Variable, Any]) -> tuple[Variable, dict[Any, Any]]:
     """Return a term, and values, with floats in place of matrices of integers, which have no last
-    places; unchanged if its ops take no floats there.
+    places: as precise as the coarsest step. Unchanged if its ops take no floats there.
     """
+    if term.type.kind not in "fc":
+        return term, dict(given)
+    coarse = float(np.finfo(term.type.dtype).eps) * coarseness(term)
+    dtype = "float64" if coarse <= np.finfo("float64").eps else "float32"
     whole = {
-        v: TensorType("float64", v.type.shape)(v.name)
+        v: TensorType(dtype, v.type.shape)(v.name)
         for v, x in given.items()
         if np.ndim(x) >= 2 and np.asarray(x).dtype.kind in "iub"
     }
@@ -169,7 +173,7 @@ def with_floats(term: Variable, given: Mapping[Variable, Any]) -> tuple[Variable
         (other,) = clone_replace([term], whole, rebuild_strict=False) if whole else (term,)
     except ILL_TYPED:
         return term, dict(given)
-    return other, {whole.get(v, v): x.astype(float) if v in whole else x for v, x in given.items()}
+    return other, {whole.get(v, v): x.astype(dtype) if v in whole else x for v, x in given.items()}
 
 
 def moved_in_norm(dice: Dice, x: Any) -> Any:

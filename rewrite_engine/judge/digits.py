@@ -24,6 +24,7 @@ from rewrite_engine.judge.excuses import (
     overflows,
 )
 from rewrite_engine.judge.limits import far_values, limit_at
+from rewrite_engine.judge.matrix_truth import true_values
 from rewrite_engine.judge.noise import MENDED, is_nan, last_unit
 from rewrite_engine.judge.reference import DIGITS as DECIMALS
 from rewrite_engine.judge.reference import error, reference
@@ -168,11 +169,20 @@ def is_ambiguous_pole(e: DifferentElement) -> bool:
     return str(e.sides.term.head) not in LOGARITHMS and not e.size >= np.finfo(e.a.dtype).max
 
 
+@remembered
+def truth_of_matrices(e: DifferentElement) -> Any:
+    """Return the true value of a term of linear algebra; None if it is not known."""
+    found = true_values(e.sides.term, e.given)
+    return None if found is None else np.asarray(found[e.at], object).item()
+
+
 def _is_true(e: DifferentElement) -> bool:
     """Whether the right side is the true value, and the left side has none, or b is infinite."""
     if is_nan(e.b) or (np.isfinite(e.a) and np.isfinite(e.b)) or is_ambiguous_pole(e):
         return False
     t, units = truth(e), e.whole.units
+    if t is None and not np.isfinite(e.a):
+        t = truth_of_matrices(e)
     if e.whole.claim.ulps and not np.isfinite(e.a):
         units = max(units, float(MENDED.get(real_name(e.a), 0)))
     if is_true(e.b, t, unit_size(e), units):

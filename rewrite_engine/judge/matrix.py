@@ -20,6 +20,12 @@ from rewrite_engine.tensor.linalg.decomposition import (
     CovarianceGradient,
 )
 from rewrite_engine.tensor.linalg.elimination import LUFactor, SolveLUFactor
+from rewrite_engine.tensor.linalg.factor import (
+    Factor,
+    FactorInverse,
+    FactorSLogDet,
+    FactorSolve,
+)
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse, Solve
 from rewrite_engine.tensor.linalg.spectral import Expm
 from rewrite_engine.tensor.linalg.summary import Cofactors, Det, SLogDet
@@ -176,6 +182,31 @@ def _by_factors(op: Any, both: Any, pivots: Any, b: Any) -> list[Any]:
     return [_of_factors(both, [int(p) for p in pivots], b, op.transposed)]
 
 
+def _factor(op: Any, a: Any) -> list[Any]:
+    """Return the Cholesky factor of a positive definite matrix, with -1 as pivots, next to the
+    other triangle of the matrix; else LU factors of the transpose.
+    """
+    low = factor(a) if (a == a.T).all() else np.full(a.shape, NAN, object)
+    if len(a) and low[0, 0] == low[0, 0]:
+        return [np.where(np.tri(len(a), dtype=bool), low, a), np.full(len(a), -1, "int32")]
+    return _lu(op, a.T)
+
+
+def _solved_by(both: Any, pivots: Any, b: Any, transposed: bool = False) -> Any:
+    """Return x of a @ x = b, from the outputs of `Factor`."""
+    if not len(pivots) or pivots[0] == -1:
+        return substituted(both.T, substituted(both, b, lower=True), lower=False)
+    return _of_factors(both, [int(p) for p in pivots], b, not transposed)
+
+
+def _logdet_by(op: Any, both: Any, pivots: Any) -> list[Any]:
+    definite = not len(pivots) or pivots[0] == -1
+    swaps = 0 if definite else sum(k != p for k, p in enumerate(pivots))
+    d = mp.fprod(both.diagonal()) * (-1) ** swaps
+    size = mp.log(abs(d)) * (2 if definite else 1) if d else -INF
+    return [np.array(mpf(mp.sign(d)), object), np.array(size, object)]
+
+
 def eigenpairs(a: Any, lower: bool) -> tuple[Any, Any]:
     """Return the eigenvalues of a symmetric matrix, rising, and its eigenvectors as columns. Reads
     one triangle.
@@ -212,6 +243,10 @@ MATRIX: dict[type, Callable[..., list[Any]]] = {
     Cofactors: _cofactors,
     LUFactor: _lu,
     SolveLUFactor: _by_factors,
+    Factor: _factor,
+    FactorSolve: lambda op, both, p, b: [_solved_by(both, p, b, op.transposed)],
+    FactorInverse: lambda op, both, p: [_solved_by(both, p, identity(len(both)))],
+    FactorSLogDet: _logdet_by,
 }
 
 

@@ -27,9 +27,11 @@ from rewrite_engine.tensor.flow.branches import IfElse
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 from rewrite_engine.tensor.index.diagonals import IncDiagonal
 from rewrite_engine.tensor.linalg.elimination import SolveLUFactor
+from rewrite_engine.tensor.linalg.factor import FactorInverse, FactorSLogDet, FactorSolve
 from rewrite_engine.tensor.linalg.op import _MatrixOp
 from rewrite_engine.tensor.linalg.spectral import Eigh
 from rewrite_engine.tensor.order.sorting import SortOp
+from rewrite_engine.tensor.product.blocks import BlockDiag, Kron
 from rewrite_engine.tensor.running import Recurrence
 from rewrite_engine.tensor.special import ScaledExp, SoftmaxAndLog
 
@@ -133,7 +135,7 @@ def _matrix(node: Apply, inputs: Sequence[Any], found: Any) -> list[Any]:
         return exact.compute(node, inputs)
     signature = getattr(node.op, "signature", None) or core.signature
     ranks = [len(names) for names in parse(signature)[0]]
-    pivots = isinstance(core, SolveLUFactor)
+    pivots = isinstance(core, SolveLUFactor | FactorSolve | FactorInverse | FactorSLogDet)
     arrays = [a if i == 1 and pivots else exact.exact(a) for i, a in enumerate(inputs)]
     try:
         return matrix_values(core, ranks, arrays)
@@ -226,6 +228,27 @@ def _product(node: Apply, inputs: Sequence[Any], found: Any) -> list[Any]:
     return [matrix.product(*map(exact.exact, inputs))]
 
 
+def _kronecker(node: Apply, inputs: Sequence[Any], found: Any) -> list[Any]:
+    if any(v.type.kind != "f" for v in node.outputs):
+        return exact.compute(node, inputs)
+    (m, n), (p, q) = [a.shape for a in inputs]
+    a, b = map(exact.exact, inputs)
+    whole = np.multiply.outer(a, b).transpose(0, 2, 1, 3)
+    return [np.asarray(whole, object).reshape(m * p, n * q)]
+
+
+def _along_diagonal(node: Apply, inputs: Sequence[Any], found: Any) -> list[Any]:
+    if any(v.type.kind != "f" for v in node.outputs):
+        return exact.compute(node, inputs)
+    whole = np.full([sum([a.shape[i] for a in inputs]) for i in range(2)], ZERO, object)
+    row = column = 0
+    for a in inputs:
+        below, right = row + a.shape[0], column + a.shape[1]
+        whole[row:below, column:right] = exact.exact(a)
+        row, column = below, right
+    return [whole]
+
+
 OWN: dict[type, Callable[[Apply, Sequence[Any], Sequence[Any]], list[Any]]] = {
     pt.Dot: _product,
     pt.MatMul: _product,
@@ -241,4 +264,6 @@ OWN: dict[type, Callable[[Apply, Sequence[Any], Sequence[Any]], list[Any]]] = {
     ScaledExp: _scaled,
     SoftmaxAndLog: _softmax_and_log,
     IncDiagonal: _filled,
+    Kron: _kronecker,
+    BlockDiag: _along_diagonal,
 }

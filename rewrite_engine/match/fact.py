@@ -141,6 +141,8 @@ class Fact:
     #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
     tester: Callable[..., Any] | None = None
     takes_value = False
+    #: how a value that has the fact is made of any value; None if that is unknown
+    drawer: Callable[[Any], Any] | None = None
     #: reader of the value that it is declared with (None: the value is used unchanged)
     reader: Callable[[Any, Any], Any] | None = None
 
@@ -224,6 +226,13 @@ class Fact:
         """
         self.tester = fn
         self.takes_value = len(parameters_of(fn)) == 2
+        return fn
+
+    def draw(self, fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Define how a value that has the fact is made of any value, a matrix for instance of a
+        square one. Checks of rules that the fact guards use it.
+        """
+        self.drawer = fn
         return fn
 
     def read(self, fn: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -43,7 +43,7 @@ class Leaf(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A constant number."""
+    """A constant that is one number."""
 
     value: Any
 

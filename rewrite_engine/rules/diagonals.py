@@ -8,17 +8,24 @@ from typing import Annotated
 
 from rewrite_engine.facts import band, diagonal, length, same_length, square
 from rewrite_engine.facts.arrays import length_read
+from rewrite_engine.graph.assume import Assume
+from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.language import *
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
     Diagonal,
     DimShuffle,
+    Dot,
     IncDiagonal,
     Tri,
+    add,
     alloc,
     cast,
     mul,
+    neg,
+    sub,
     switch,
+    true_div,
 )
 from rewrite_engine.tensor.creation import Eye
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -141,59 +148,69 @@ def diagonal_part(read, v, is_square):
 
 # --- products with diagonal matrices --------------------------------------------------------------
 
+#: ops whose result is diagonal if one operand is, if all are; what may be diagonal for other reasons
+IF_ONE = (mul, true_div, neg, switch)
+IF_ALL = (add, sub)
+KINDS_OF_DIAGONALS = (Assume, Eye, IncDiagonal)
+
+
+def is_worth_asking(fgraph, x):
+    """Return whether it is worth asking if a matrix is diagonal: it is made of one, as far as a few
+    levels tell, or somebody has declared something.
+    """
+    if fgraph is not None and fgraph.facts is not None and fgraph.facts.declared:
+        return x.type.ndim == 2
+    return may_be_diagonal(x)
+
+
+def may_be_diagonal(x, levels=3):
+    """Return whether a matrix may be diagonal, by the ops that it is made of."""
+    head = x.head
+    if x.type.ndim != 2 or head is None:
+        return False
+    if head is CONSTANT or isinstance(head, KINDS_OF_DIAGONALS):
+        return True
+    if getattr(head, "has_structure", False):
+        return True
+    if not levels:
+        return False
+    below = [may_be_diagonal(v, levels - 1) for v in x.owner.inputs] if x.owner else ()
+    if head in IF_ALL or isinstance(head, Dot):
+        return all(below)
+    return (head in IF_ONE or isinstance(head, DimShuffle)) and any(below)
+
+
+def fits_diagonal(a, b, axis):
+    """Return whether nothing is repeated if b, along an axis, is multiplied by the elements of the
+    diagonal of a.
+    """
+    return (a.type.shape[0] == 1) == (b.type.shape[axis] == 1)
+
 
 def keeps_rows(a, b):
-    """Return whether no row of b is repeated if it is multiplied by elements of the diagonal of
-    a.
+    """Return `fits_diagonal` along the rows of b."""
+    return fits_diagonal(a, b, 0)
+
+
+@node_rewriter([Dot], phase="canonicalize", claim=backward(4), depth=3, tags=["before_gradients"])
+def product_with_diagonal(fgraph, node):
+    """Multiply rows, columns or elements by the diagonal of a diagonal matrix. Not data: it asks
+    first whether one may be diagonal at all, as products are frequent.
+
+    >>> u, v, x = vector("u"), vector("v"), matrix("x")
+    >>> rewritten(diag(u) @ x, x @ diag(u), diag(u) @ v)
+    [ExpandDims{axes=[1]}(u) * x, x * ExpandDims{axes=[0]}(u), u * v]
     """
-    return (a.type.shape[0] == 1) == (b.type.shape[0] == 1)
-
-
-def keeps_columns(a, b):
-    """Return whether no column of a is repeated if it is multiplied by elements of the diagonal of
-    b.
-    """
-    return (a.type.shape[-1] == 1) == (b.type.shape[0] == 1)
-
-
-@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
-def diagonal_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
-    """A diagonal matrix multiplies the rows.
-
-    >>> rewritten(diag(vector("u")) @ matrix("x"))
-    ExpandDims{axes=[1]}(u) * x
-    """
-    return a @ b >> as_column(Diagonal()(a)) * b, given(keeps_rows, diagonal(a))
-
-
-@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
-def matrix_times_diagonal(a: Annotated[Inexact, Matrix], b: Matrix):
-    """A diagonal matrix multiplies the columns.
-
-    >>> rewritten(matrix("x") @ diag(vector("u")))
-    x * ExpandDims{axes=[0]}(u)
-    """
-    return a @ b >> a * as_row(Diagonal()(b)), given(keeps_columns, diagonal(b))
-
-
-@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
-def diagonal_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
-    """A diagonal matrix multiplies the elements.
-
-    >>> rewritten(diag(vector("u")) @ vector("v"))
-    u * v
-    """
-    return a @ b >> Diagonal()(a) * b, given(keeps_rows, diagonal(a))
-
-
-@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
-def vector_times_diagonal(a: Annotated[Inexact, Vector], b: Matrix):
-    """A diagonal matrix multiplies the elements.
-
-    >>> rewritten(vector("v") @ diag(vector("u")))
-    v * u
-    """
-    return a @ b >> a * Diagonal()(b), given(keeps_columns, diagonal(b))
+    a, b = node.inputs
+    if is_worth_asking(fgraph, a) and b.type.kind in "fc" and fits_diagonal(a, b, 0):
+        if diagonal.at(fgraph, node, a):
+            factor = Diagonal()(a)
+            return (as_column(factor) if b.type.ndim == 2 else factor) * b
+    if is_worth_asking(fgraph, b) and a.type.kind in "fc" and fits_diagonal(b, a, -1):
+        if diagonal.at(fgraph, node, b):
+            factor = Diagonal()(b)
+            return a * (as_row(factor) if a.type.ndim == 2 else factor)
+    return None
 
 
 # --- products with chosen rows of a unit matrix --------------------------------------------------

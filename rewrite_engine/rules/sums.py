@@ -212,6 +212,8 @@ def factor_of_sum(fgraph, node):
 
 def can_leave(x, factor, whole, axes):
     """Return whether a factor is constant along the axes of an array that is in memory anyway."""
+    if factor.head is CONSTANT and factor.number == 0:
+        return False  # (such a product stands for the NaNs of an array)
     more = x.type.ndim - factor.type.ndim
     constant = all(a < more or factor.type.broadcastable[a - more] for a in axes)
     dense = not any(x.type.broadcastable[a] for a in axes) and whole.type.ndim == x.type.ndim

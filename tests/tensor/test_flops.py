@@ -16,15 +16,15 @@ from tests.tensor.test_samples import classes
 
 #: ops that show memory of their input, or read only its shape
 VIEWS = {
-    "Assert", "CheckAndRaise", "CheckParameter", "CheckedLength", "Diagonal", "DimShuffle",
-    "DisconnectedGrad", "GradClip", "GradScale", "GradientView", "IfElse", "PdbBreakpoint", "Print",
-    "Reshape", "Shape", "Shape_i", "SpecifyShape", "Subtensor", "Unbroadcast", "UndefinedGrad",
-    "ZeroGrad",
+    "Assert", "CheckAndRaise", "CheckParameter", "CheckedIndex", "CheckedLength", "Diagonal",
+    "DimShuffle", "DisconnectedGrad", "GradClip", "GradScale", "GradientView", "IfElse",
+    "PdbBreakpoint", "Print", "Reshape", "Shape", "Shape_i", "SpecifyShape", "Subtensor",
+    "Unbroadcast", "UndefinedGrad", "ViewOp", "ZeroGrad",
 }  # fmt: skip
 #: ops that copy elements to other places, or fill arrays
 COPIES = {
-    "AdvancedSubtensor", "Alloc", "AllocEmpty", "Join", "MakeVector", "ScalarFromTensor", "Split",
-    "TensorFromScalar",
+    "AdvancedSubtensor", "Alloc", "AllocEmpty", "BlockDiag", "Join", "MakeVector",
+    "ScalarFromTensor", "Split", "TensorFromScalar",
 }  # fmt: skip
 
 

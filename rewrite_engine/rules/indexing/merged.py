@@ -9,12 +9,23 @@ from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.indexing.place import (
     below,
     entries_of,
+    is_only_read,
     is_static,
     is_whole,
+    read_after,
     taken,
     with_new,
 )
-from rewrite_engine.tensor import IncSubtensor, Subtensor, add, cast, second
+from rewrite_engine.rules.shape import length
+from rewrite_engine.tensor import (
+    CheckedIndex,
+    IncSubtensor,
+    Shape_i,
+    Subtensor,
+    add,
+    cast,
+    second,
+)
 from rewrite_engine.tensor.op import with_parameters
 
 REVERSED = slice(None, None, -1)
@@ -280,17 +291,20 @@ def read_what_was_written(fgraph, node):
     x, y, *_ = write.inputs
     written, new = entries_of(write, 2)
     read, more = entries_of(node)
-    if new:
+    steps = [e.step for e in written if isinstance(e, slice)]
+    if new or not all(step is None or isinstance(step, int) for step in steps):
         return None
     pairs = [*zip(written, read, x.type.shape, strict=True)]
     if all(same_entry(a, b) for a, b, _ in pairs):
         changed = change(write.op, taken(x, read), y)
         return fitting(node.outputs[0], with_new(changed, more))
-    apart = [k for k, (a, b, n) in enumerate(pairs) if are_apart(a, b, n)]
-    if not apart or not all(cannot_fail_after(a, b, n) for a, b, n in pairs):
+    if not any(are_apart(a, b, n) for a, b, n in pairs):
         return None
-    fits = all(y.type.broadcastable) or write.op.equal_lengths(write) == []
-    return fitting(node.outputs[0], with_new(taken(x, read), more)) if fits else None
+    checks = checks_of_writing(write, written, pairs)
+    if checks and not is_only_read(fgraph, node.inputs[0]):
+        return None
+    read = read_after(read, checks) if checks else read
+    return None if read is None else fitting(node.outputs[0], with_new(taken(x, read), more))
 
 
 def change(op, part, y):
@@ -304,10 +318,20 @@ def change(op, part, y):
     return add(part, cast(y, part.type.dtype))
 
 
+def checks_of_writing(write, written, pairs):
+    """Return numbers that are computed only if writing does not fail."""
+    x, y, *_ = write.inputs
+    if not all(y.type.broadcastable) and write.op.equal_lengths(write) != []:
+        part = change(write.op, taken(x, written), y)
+        return [Shape_i(part.type.ndim - 1)(part)]
+    uncertain = [d for d, pair in enumerate(pairs) if not cannot_fail_after(*pair)]
+    return [CheckedIndex()(written[d], length(x, d)) for d in uncertain]
+
+
 def cannot_fail_after(written, read, n):
     """Return whether writing cannot fail where reading does not."""
     if isinstance(written, slice):
-        return is_static(written)
+        return True
     if not isinstance(written, int):
         return written is read
     if n is not None:

@@ -8,7 +8,15 @@ from itertools import islice
 from rewrite_engine.facts import length as known_length
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.shape import length
-from rewrite_engine.tensor import CheckedLength, DimShuffle, Subtensor, constant, subtensor
+from rewrite_engine.tensor import (
+    CheckedLength,
+    DimShuffle,
+    Subtensor,
+    as_tensor_variable,
+    constant,
+    second,
+    subtensor,
+)
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.index.template import INPUT, NEWAXIS, Slice
 from rewrite_engine.tensor.reduction import AlongAxes
@@ -210,6 +218,25 @@ def after_comparing(entries, groups, op, whole=None):
             return [*entries[:k], slice(compared(start), e.stop, e.step), *entries[k + 1 :]]
     if whole is not None and is_whole(entries[whole]):
         return [*entries[:whole], slice(compared(0), None), *entries[whole + 1 :]]
+    return None
+
+
+def after(checks, number):
+    """Return a number that is computed after other numbers."""
+    for check in checks:
+        number = second(check, number)
+    return number
+
+
+def read_after(entries, checks):
+    """Return entries that are read after numbers have been computed; None if no entry can be."""
+    for k, e in enumerate(entries):
+        if not isinstance(e, slice):
+            return [*entries[:k], after(checks, as_tensor_variable(e)), *entries[k + 1 :]]
+        start = 0 if e.start is None and (e.step is None or is_ahead(e.step)) else e.start
+        if start is not None:
+            later = slice(after(checks, as_tensor_variable(start)), e.stop, e.step)
+            return [*entries[:k], later, *entries[k + 1 :]]
     return None
 
 

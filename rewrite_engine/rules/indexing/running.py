@@ -10,6 +10,7 @@ from rewrite_engine.language import *
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.indexing.place import (
     WHOLE,
+    after,
     after_comparing,
     before,
     below,
@@ -190,13 +191,6 @@ def row_of_unit_matrix(fgraph, node):
     row, column = places
     compare = eq if isinstance(x.owner.op, Eye) else ge
     return fitting(node.outputs[0], with_new(cast(compare(row + k, column), x.type.dtype), new))
-
-
-def after(checks, result):
-    """Return a number that is computed after others."""
-    for check in checks:
-        result = second(check, result)
-    return result
 
 
 def operands_stay(fgraph, node, new):

@@ -94,6 +94,10 @@ COUNTS: dict[str, Callable[..., float]] = {
     "Det": lambda m: 2 * m**3 / 3 + m,
     "SLogDet": lambda m: 2 * m**3 / 3 + 12 * m,  # (a logarithm counts as 10)
     "Cofactors": lambda m: 8 * m**3 / 3 + m**2,  # inverse and determinant
+    "Factor": lambda m: 2 * m**3 / 3,  # (half of it for a definite matrix)
+    "FactorSolve": lambda m, n: 2 * m**2 * n,
+    "FactorInverse": lambda m: 4 * m**3 / 3,
+    "FactorSLogDet": lambda m: 12 * m,
     "LUFactorTridiagonal": lambda m: 5 * m,
     "SolveLUFactorTridiagonal": lambda m, n: 7 * m * n,
     "SolveTridiagonal": lambda m, n: 5 * m + 7 * m * n,

@@ -6,6 +6,7 @@ left of them in the end is written with other ops, `written_out`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
@@ -67,6 +68,10 @@ class Kron(_Blocks):
     ) -> None:
         dtype = node.outputs[0].type.numpy_dtype
         output_storage[0][0] = np.kron(*[np.asarray(x, dtype) for x in inputs])
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Return one product per element."""
+        return math.prod(outputs[0])
 
     def written_out(self, a: Any, b: Any) -> Any:
         """Return the product by other ops."""

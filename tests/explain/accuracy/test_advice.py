@@ -119,7 +119,8 @@ def test_nothing_is_suggested_that_does_not_help():
 def test_arrays_with_named_dimensions():
     """They are lowered to tensors first."""
     v = xtensor("v", dims=("a", "b"))
-    f = rw.function([v], (v * v).mean(dim="a") - v.mean(dim="a") ** 2)
+    mode = rw.Mode("fast_run").excluding("variance_by_squares")
+    f = rw.function([v], (v * v).mean(dim="a") - v.mean(dim="a") ** 2, mode=mode)
     (one,) = rw.accuracy(f, 1e7 + np.outer(NEAR, NEAR)).suggestions
     assert one.name == "variance by squares"
     assert one.found == "mean(TensorFromXTensor(v)**2) - mean(TensorFromXTensor(v))**2"

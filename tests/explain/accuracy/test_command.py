@@ -16,7 +16,8 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 
 x = pt.vector("x")
-variance = rw.function([x], pt.mean(x**2) - pt.mean(x) ** 2, name="variance")
+mode = rw.Mode("fast_run").excluding("variance_by_squares")
+variance = rw.function([x], pt.mean(x**2) - pt.mean(x) ** 2, name="variance", mode=mode)
 variance(1e6 + np.arange(5.0) / 3)
 never = rw.function([x], pt.exp(x) / pt.exp(x).sum(), name="never")
 """
@@ -40,7 +41,7 @@ def test_text(script):
     first, second = done.stdout.split("\n\nnever: ")
     assert "variance: " in first
     assert "on the inputs of the first call" in first
-    assert "Write mean((x - mean(x))**2) for mean(x**2) - mean(x)**2 (script.py:7)" in first
+    assert "Write mean((x - mean(x))**2) for mean(x**2) - mean(x)**2 (script.py:8)" in first
     assert "on random inputs (the function was never called)" in second
 
 
