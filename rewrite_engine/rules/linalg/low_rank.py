@@ -55,6 +55,11 @@ class Updated:
         return ifelse(alike, new, old)
 
 
+def may_be_low(a):
+    """Return whether a matrix is not known to be empty."""
+    return 0 not in a.type.shape
+
+
 def solution(a, b):
     """Return the solution of equations with an update."""
     one = Updated(a)
@@ -91,7 +96,7 @@ def solution_of_update(a: Matrix, b: Matrix):
     >>> rewritten(linalg.solve(diag(d) + u @ u.T, matrix("b")))
     ifelse(..., b / ExpandDims{axes=[1]}(d) - ..., Solve{as_written}(..., b))
     """
-    return solve(a, b) >> compute(solution), given(low_rank_update(a))
+    return solve(a, b) >> compute(solution), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -102,7 +107,7 @@ def inverse_of_update(a: Matrix):
     >>> rewritten(linalg.inv(diag(d) + u @ u.T))
     ifelse(..., ..., MatrixInverse{as_written}(...))
     """
-    return inverse(a) >> compute(inverted), given(low_rank_update(a))
+    return inverse(a) >> compute(inverted), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -113,7 +118,7 @@ def sign_of_update(a: Matrix):
     >>> rewritten(linalg.slogdet(diag(d) + u @ u.T)[0])
     ifelse(..., Prod(sign(d)) * SLogDet{as_written}(...).sign, SLogDet{as_written}(...).sign)
     """
-    return of_logarithm(a)[0] >> compute(sign_of), given(low_rank_update(a))
+    return of_logarithm(a)[0] >> compute(sign_of), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -124,7 +129,7 @@ def logdet_of_update(a: Matrix):
     >>> rewritten(linalg.slogdet(diag(d) + u @ u.T)[1])
     ifelse(..., Sum(log(abs(d))) + SLogDet{as_written}(...).logabsdet, SLogDet{...}(...).logabsdet)
     """
-    return of_logarithm(a)[1] >> compute(logdet_of), given(low_rank_update(a))
+    return of_logarithm(a)[1] >> compute(logdet_of), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -136,4 +141,6 @@ def determinant_of_update(a: Matrix):
     ifelse(...) * exp(ifelse(...))
     """
     left = determinant(a)
-    return left >> of_logarithm(a)[0] * exp(of_logarithm(a)[1]), given(low_rank_update(a))
+    return left >> of_logarithm(a)[0] * exp(of_logarithm(a)[1]), given(
+        may_be_low, low_rank_update(a)
+    )

@@ -133,6 +133,7 @@ def inverse_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
         "solves/multiple_of_inverse_times_matrix",
         "structure/kron_times_matrix",
         "structure/blocks_times_array",
+        "solves/negative_inverse_times_array",
     )
 )
 def matrix_times_inverse(b: Annotated[Inexact, Matrix], a: Matrix):
@@ -154,7 +155,7 @@ def vector_times_inverse(b: Annotated[Inexact, Vector], a: Matrix):
     return b @ inverse(a) >> column_of(solve(turn(a), as_column(b)))
 
 
-@rule(**meeting("algebra/mul_by_minus_one", "structure/matrix_times_kron", "dot/transpose_of_dot"))
+@rule(**meeting("structure/matrix_times_kron", "dot/transpose_of_dot"))
 def multiple_of_inverse_times_matrix(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
     """A number beside an inverse is multiplied with the solution.
 
@@ -166,10 +167,10 @@ def multiple_of_inverse_times_matrix(c: is_number, a: Matrix, b: Annotated[Inexa
 
 @rule(
     **meeting(
-        "algebra/mul_by_minus_one",
         "solves/multiple_of_inverse_times_matrix",
         "structure/kron_times_matrix",
         "dot/transpose_of_dot",
+        "solves/negative_inverse_times_array",
     )
 )
 def matrix_times_multiple_of_inverse(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
@@ -179,6 +180,33 @@ def matrix_times_multiple_of_inverse(c: is_number, a: Matrix, b: Annotated[Inexa
     2.0 * Transpose{axes=[1, 0]}(Solve(Transpose{axes=[1, 0]}(a), Transpose{axes=[1, 0]}(b)))
     """
     return b @ (c * inverse(a)) >> c * (b @ inverse(a))
+
+
+@rule(**meeting("structure/matrix_times_kron", "structure/array_times_blocks"))
+def negative_inverse_times_array(a: Matrix, b: Inexact):
+    """The sign of an inverse is that of the solution.
+
+    >>> rewritten(-linalg.inv(matrix("a")) @ matrix("b"))
+    -Solve(a, b)
+    """
+    return (-inverse(a)) @ b >> -(inverse(a) @ b)
+
+
+@rule(
+    **meeting(
+        "solves/multiple_of_inverse_times_matrix",
+        "solves/negative_inverse_times_array",
+        "structure/kron_times_matrix",
+        "structure/blocks_times_array",
+    )
+)
+def array_times_negative_inverse(a: Matrix, b: Inexact):
+    """The sign of an inverse is that of the solution.
+
+    >>> rewritten(vector("b") @ -linalg.inv(matrix("a")))
+    -DropDims{axes=[1]}(Solve(Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(b)))
+    """
+    return b @ (-inverse(a)) >> -(b @ inverse(a))
 
 
 @rule(**equations)
@@ -362,7 +390,13 @@ def solution_of_orthogonal(a: Annotated[Float, Matrix], b: Matrix):
     return solve(a, b) >> turn(a) @ b, given(orthogonal(a))
 
 
-@rule(**meeting("solves/inverse_times_matrix", "solves/multiple_of_inverse_times_matrix"))
+@rule(
+    **meeting(
+        "solves/inverse_times_matrix",
+        "solves/multiple_of_inverse_times_matrix",
+        "solves/negative_inverse_times_array",
+    )
+)
 def solution_of_product(a: Matrix, b: Matrix, c: Matrix):
     """The equations of a product of square matrices are solved one after the other.
 

@@ -72,7 +72,7 @@ def both(inputs: Sequence[Any], outputs: Any, values: Sequence[Any]) -> tuple[An
 def check_value(term: Term, values: Sequence[Any], is_static: bool) -> None:
     """Compare a term with its formula, and with the term as built."""
     inputs = variables(values, is_static)
-    found, built, f = both(inputs, term.write(*inputs), values)
+    found, built, _ = both(inputs, term.write(*inputs), values)
     wanted = np.asarray(term.wanted(*values))
     assert found.dtype == built.dtype
     assert found.shape == built.shape == wanted.shape

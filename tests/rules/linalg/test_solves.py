@@ -29,6 +29,8 @@ TERMS = (
          lambda a, b: 3 * inv(a) @ b, ("nn", "nm"), "MatrixInverse", "Solve"),
     Term("negative_inverse", lambda a, b: b @ -linalg.inv(a), lambda a, b: -b @ inv(a),
          ("nn", "mn"), "MatrixInverse", "Solve"),
+    Term("negative_inverse_times_vector", lambda a, b: -linalg.inv(a) @ b,
+         lambda a, b: -inv(a) @ b, ("nn", "n"), "MatrixInverse", "Solve"),
     Term("transposed_inverse", lambda a, b: linalg.inv(a).T @ b, lambda a, b: inv(a).T @ b,
          ("nn", "nm"), "MatrixInverse", "Solve"),
     Term("sandwich", lambda a, b: b @ linalg.inv(a) @ b, lambda a, b: b @ inv(a) @ b, ("nn", "n"),
