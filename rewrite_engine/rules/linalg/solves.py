@@ -107,6 +107,7 @@ def checked_pivots(a):
         "solves/matrix_times_inverse",
         "solves/matrix_times_multiple_of_inverse",
         "structure/array_times_blocks",
+        "structure/matrix_times_kron",
     )
 )
 def inverse_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
