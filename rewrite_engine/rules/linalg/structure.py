@@ -19,7 +19,7 @@ from rewrite_engine.rules.linalg.solves import (
     meeting,
     squares_of_floats,
 )
-from rewrite_engine.tensor import Diagonal, cast, concatenate, exp, outer, reshape
+from rewrite_engine.tensor import Diagonal, cast, concatenate, exp, neq, outer, reshape
 from rewrite_engine.tensor.linalg import (
     Cholesky,
     Det,
@@ -52,6 +52,14 @@ def apply_to_columns(f, g, columns, first, second):
     return reshape(found, (lengths(found)[0] * rows, k), ndim=2)
 
 
+def are_regular(matrices):
+    """Return the conditions that matrices are square and have rows, without those that are known:
+    an inverse of an empty product exists, also if that of a factor does not.
+    """
+    empty = [x for x in matrices if not (x.type.shape[0] or x.type.shape[1])]
+    return [*are_square(matrices), *[neq(x.shape[0], 0) for x in empty]]
+
+
 def times_columns(a, b, c):
     """Return the Kronecker product of a and b, times the columns of c."""
     taken = [lengths(x)[1] for x in (a, b)]
@@ -68,13 +76,13 @@ def solve_columns(a, b, c):
     """Return the solutions of equations with the Kronecker product of a and b, for columns of c."""
     parts = partial(solve, a), partial(solve, b)
     found = apply_to_columns(*parts, c, *[lengths(x)[0] for x in (a, b)])
-    return by_lengths(are_square([a, b]), found, Solve(as_written=True)(kron(a, b), c))
+    return by_lengths(are_regular([a, b]), found, Solve(as_written=True)(kron(a, b), c))
 
 
 def invert_both(a, b):
     """Return the Kronecker product of the inverses of a and b."""
     found = kron(inverse(a), inverse(b))
-    return by_lengths(are_square([a, b]), found, MatrixInverse(as_written=True)(kron(a, b)))
+    return by_lengths(are_regular([a, b]), found, MatrixInverse(as_written=True)(kron(a, b)))
 
 
 def invert_blocks(xs):
@@ -88,6 +96,11 @@ def substitute_columns(a, b, c, lower, turned, unit):
     op = SolveTriangular(lower, turned, unit)
     taken = [lengths(x)[0] for x in (a, b)]
     return apply_to_columns(lambda x: op(a, x), lambda x: op(b, x), c, *taken)
+
+
+def have_rows(a, b):
+    """Return whether the types of matrices say that these are not empty."""
+    return bool(a.type.shape[0] and b.type.shape[0])
 
 
 @rule(**equations)
@@ -179,12 +192,12 @@ def solution_of_kron(a: Matrix, b: Matrix, c: Matrix):
 def substitution_of_kron(a: Matrix, b: Matrix, c: Matrix, lower: Prop, turned: Prop, unit: Prop):
     """Equations with the factors are much smaller than those with a Kronecker product.
 
-    >>> a, b = linalg.cholesky(matrix("a")), linalg.cholesky(matrix("b"))
-    >>> rewritten(linalg.solve_triangular(kron(a, b), matrix("c"), lower=True))
-    Reshape{i, i}(SolveTriangular{...}(...), ...)
+    >>> a, b = [linalg.cholesky(matrix(name, shape=(3, 3))) for name in "ab"]
+    >>> rewritten(linalg.solve_triangular(kron(a, b), matrix("c", shape=(9, 2)), lower=True))
+    Reshape{9, 2}(SolveTriangular{...}(...))
     """
     op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
-    return op(kron(a, b), c) >> compute(substitute_columns), given(square(a), square(b))
+    return op(kron(a, b), c) >> compute(substitute_columns), given(have_rows, square(a), square(b))
 
 
 def kron_sign(a, b):
