@@ -211,6 +211,7 @@ def _solves_singular(term: Variable, values: Mapping[Variable, Any]) -> bool:
         a = values.get(node.inputs[0]) if node.inputs else None
         if type(node.op).__name__ not in ("Solve", "MatrixInverse") or a is None or not a.size:
             continue
+        a = a if a.dtype.kind in "fc" else a.astype("float64")
         if not np.isfinite(a).all() or np.linalg.cond(a) > np.finfo(a.dtype).eps ** -0.5:
             return True
     return False
