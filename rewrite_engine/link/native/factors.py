@@ -471,7 +471,7 @@ def _(op: Factor, node: Apply, plan: RegionPlan) -> None:
     """
     (a,), (shape, order_shape) = node.inputs, [plan.shape(v) for v in node.outputs]
     n = shape[-1]
-    pivots = plan.call(order_shape, "i", (), lambda t, value: None)
+    pivots = plan.call(order_shape, "i32", (), lambda t, value: None)
     order = Matrix(pivots, 1, ONE)
 
     def write(t: Any, at: list[str], steps: list[str]) -> None:
@@ -487,7 +487,7 @@ def _(op: Factor, node: Apply, plan: RegionPlan) -> None:
 
             def fill() -> None:
                 write_loop(
-                    t, n, lambda i: t.do(f"store i32 {NO_PIVOT}, ptr {t.at(places, i, 'i')}")
+                    t, n, lambda i: t.do(f"store i32 {NO_PIVOT}, ptr {t.at(places, i, 'i32')}")
                 )
 
             fine = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {done}')}, 0")
@@ -503,7 +503,7 @@ def _(op: Factor, node: Apply, plan: RegionPlan) -> None:
         def eliminate() -> None:
             n_ = ("i", size)
             call(t, "dgetrf", n_, n_, out, n_, places, done)
-            write_loop(t, n, lambda i: _add_to_pivot(t, t.at(places, i, "i"), -1))
+            write_loop(t, n, lambda i: _add_to_pivot(t, t.at(places, i, "i32"), -1))
 
         where_some(t, size, factor)
 
@@ -520,8 +520,8 @@ def _(op: FactorSolve, node: Apply, plan: RegionPlan) -> None:
     n, m = shape[-2:]
     both, right = in_columns(plan, factor), matrix(plan, b, 2)
     view = in_memory(plan, pivots)
-    view = view if view.steps[-1] == ONE else plan.copy(view, plan.shape(pivots), "i")
-    scratch = plan.call((n,), "i", (), lambda t, value: None)
+    view = view if view.steps[-1] == ONE else plan.copy(view, plan.shape(pivots), "i32")
+    scratch = plan.call((n,), "i32", (), lambda t, value: None)
     counted = Matrix(scratch, 1, ONE)
     counted.apart = ()
 
@@ -532,8 +532,8 @@ def _(op: FactorSolve, node: Apply, plan: RegionPlan) -> None:
             t.store_one(t.load_one(step_to(t, (b_, steps[2]), i, j), "d"), place, "d")
 
         def count_one(i: str) -> None:
-            row = t.new(f"load i32, ptr {t.at(places, i, 'i')}")
-            t.do(f"store i32 {t.new(f'add i32 {row}, 1')}, ptr {t.at(swaps, i, 'i')}")
+            row = t.new(f"load i32, ptr {t.at(places, i, 'i32')}")
+            t.do(f"store i32 {t.new(f'add i32 {row}, 1')}, ptr {t.at(swaps, i, 'i32')}")
 
         def solve() -> None:
             info, n_, m_ = t.room("i32"), ("i", size), ("i", t.length(m))

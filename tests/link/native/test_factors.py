@@ -129,8 +129,10 @@ def factored(x: Any, y: Any) -> list[Any]:
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 17, 70])
 def test_one_factor_for_several_uses(n: int, kind: str) -> None:
     x = RNG.normal(size=(n, n)) + n * np.eye(n)
+    flipped = np.diag((-1.0) ** np.arange(n))
     x = {"general": x, "definite": positive(n, n), "triangular": np.tril(x),
-         "indefinite": positive(n, n) - 2 * np.diag(np.arange(n) % 2) * positive(n, n)}[kind]  # fmt: skip
+         "indefinite": x * abs(flipped) + flipped @ positive(n, n) @ flipped - n * np.eye(n),
+         }[kind]  # fmt: skip
     x = (x + x.T) / 2 if kind == "indefinite" else x
     for columns in (0, 1, 3):
         same([a, b], factored(a, b), x, RNG.normal(size=(n, columns)))
@@ -151,7 +153,7 @@ def test_a_factor_in_a_loop() -> None:
         return linalg.solve(x, v) + linalg.solve(x.T, v)
 
     v = pt.dvector("v")
-    outputs, updates = rw.scan(step, outputs_info=[v], non_sequences=[a], n_steps=4)
+    outputs, _ = rw.scan(step, outputs_info=[v], non_sequences=[a], n_steps=4)
     f = native([v, a], outputs)
     x, start = RNG.normal(size=(3, 3)) + 5 * np.eye(3), np.ones(3)
     wanted = []
