@@ -40,7 +40,6 @@ scalings = {
     "phase": "canonicalize",
     "claim": backward(16),
     "tags": ["before_gradients"],
-    "overlaps": "the same products are formed in either order",
     "ends": at_most(100),
 }
 
@@ -64,7 +63,14 @@ def diagonal_that_was_set(x: Matrix, y: Vector):
     return Diagonal()(written(x, y)) >> y, given(fills, same_length(x, 0, y, 0))
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(
+    phase="canonicalize",
+    claim=exact,
+    overlaps=dict.fromkeys(
+        ["dot/transpose_of_dot", "structure/transpose_of_kron", "structure/transpose_of_blocks"],
+        "the diagonal of either matrix is read from the same parts",
+    ),
+)
 def diagonal_of_transpose(x: Matrix):
     """A matrix and its transpose have one diagonal.
 
@@ -108,9 +114,9 @@ def is_elementwise(op):
 def diagonal_of_elements(fgraph, node):
     """Compute elements of the diagonal alone. Not data: it holds for every elementwise op.
 
-    >>> x, y = matrices("x", "y")
+    >>> x, y = [matrix(name, shape=(3, 4)) for name in "xy"]
     >>> rewritten(Diagonal()(exp(x) * y))
-    Diagonal(y) * exp(Diagonal(x))
+    exp(Diagonal(x)) * Diagonal(y)
     """
     (x,) = node.inputs
     inner = x.owner
@@ -241,7 +247,7 @@ def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vecto
 
     >>> a = matrix("a")
     >>> rewritten(eye(a.shape[0])[lvector("p")] @ a)
-    AdvancedSubtensor{i}(a, p) + ExpandDims{axes=[0]}(Sum{axis=0}(0.0 * a))
+    AdvancedSubtensor{i}(a, p) + ifelse(All(isfinite(0.0 * Sum{axis=0}(a))), ...)
     """
     left = AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p) @ b
     right = compute(lambda p, b: b[p] + (0 * b).sum(axis=0))

@@ -91,8 +91,8 @@ def product_with_update(fgraph, node):
     with a vector, or if the other terms are diagonal. Not data: sums of many terms, and uses.
 
     >>> a, u, v, x = matrix("a"), matrix("u"), matrix("v"), vector("x")
-    >>> rewritten((a + u @ v) @ x, (eye(a.shape[0]) - u @ v) @ a)
-    [a @ x + u @ (v @ x), a - u @ (v @ a)]
+    >>> rewritten((a + u @ v) @ x, (eye(a.shape[0]) - v @ u) @ a)
+    [a @ x + u @ (v @ x), a + -v @ (u @ a)]
     """
     a, b = node.inputs
     if a.head in (add, sub) and a.type.ndim == 2:
