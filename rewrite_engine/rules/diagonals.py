@@ -148,7 +148,7 @@ def diagonal_part(read, v, is_square):
 
 # --- products with diagonal matrices --------------------------------------------------------------
 
-#: ops whose result is diagonal if one operand is, if all are; what may be diagonal for other reasons
+#: ops whose result is diagonal if one operand is; if all are; what may be for other reasons
 IF_ONE = (mul, true_div, neg, switch)
 IF_ALL = (add, sub)
 KINDS_OF_DIAGONALS = (Assume, Eye, IncDiagonal)
