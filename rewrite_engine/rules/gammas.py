@@ -44,7 +44,7 @@ MAX_STEPS = 8  # by which arguments may differ
 ALL_POLES_BELOW = -(2.0**53)  # numbers without a fraction
 
 
-class Part(NamedTuple):
+class GammaPart(NamedTuple):
     """A factor that replaces gamma functions. log: a function that makes its logarithm."""
 
     term: object
@@ -91,8 +91,8 @@ def of_beta(a, b, c, sign, dtype):
     whole = combined(combined(linear(a), linear(b)), linear(c), -1.0)
     if whole and (list(whole) != [ONE] or whole[ONE] != 1):
         return None
-    parts = [Part(beta(a, b), sign, lambda: betaln(a, b))]
-    return parts + [Part(c, sign, lambda: log(abs(c)))] if whole else parts
+    parts = [GammaPart(beta(a, b), sign, lambda: betaln(a, b))]
+    return parts + [GammaPart(c, sign, lambda: log(abs(c)))] if whole else parts
 
 
 def of_pair(a, b, dtype):
@@ -103,13 +103,13 @@ def of_pair(a, b, dtype):
     if linear(b if n > 0 else a).get(ONE, 0.0) < 0:
         return None  # a difference may be rounded to a pole
     if n != int(n):
-        return [Part(poch(b, n), 1, lambda: log_of_poch(b, n))]
+        return [GammaPart(poch(b, n), 1, lambda: log_of_poch(b, n))]
     first = linear(b if n > 0 else a)
     steps = [
         written(combined(first, {ONE: float(i)} if i else {}), dtype)
         for i in range(int(math.fabs(n)))
     ]
-    return [Part(t, 1 if n > 0 else -1, lambda t=t: log(abs(t))) for t in steps]
+    return [GammaPart(t, 1 if n > 0 else -1, lambda t=t: log(abs(t))) for t in steps]
 
 
 def log_of_poch(b, n):

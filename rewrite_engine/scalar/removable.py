@@ -22,7 +22,7 @@ MAX_TERMS = 80  # of a series at 0
 NEGLIGIBLE = 1e-19  # a term of a series, compared with the first
 
 
-class Kind(NamedTuple):
+class FunctionKind(NamedTuple):
     """A function of `scalar/series.py`. radius: distance from 0 up to which the series at
     0 is used. even: whether f(-x) is f(x). cancels: whether the function itself loses digits near
     0, apart from 0. grows: whether it overflows. range: see `ScalarOp`.
@@ -35,28 +35,28 @@ class Kind(NamedTuple):
     range: str | None = None
 
 
-KINDS: dict[str, Kind] = {
-    "sin_by_x": Kind(2.0, even=True, range="[-0.2173, 1]"),
-    "sinh_by_x": Kind(2.0, even=True, grows=True, range="[1, inf)"),
-    "tan_by_x": Kind(0.5, even=True),
-    "tanh_by_x": Kind(0.5, even=True, range="[0, 1]"),
-    "arcsin_by_x": Kind(0.5, even=True, range="[1, 1.5708]"),
-    "arcsinh_by_x": Kind(0.5, even=True, range="[0, 1]"),
-    "arctan_by_x": Kind(0.5, even=True, range="[0, 1]"),
-    "arctanh_by_x": Kind(0.5, even=True, range="[1, inf)"),
-    "log1p_by_x": Kind(0.4, range="[0, inf)"),
-    "expm1_by_x": Kind(1.5, grows=True, range="[0, inf)"),
-    "x_by_sin": Kind(1.0, even=True),
-    "x_by_sinh": Kind(1.0, even=True, range="[0, 1]"),
-    "x_by_tanh": Kind(1.0, even=True, range="[1, inf)"),
-    "x_by_expm1": Kind(1.5, range="[0, inf)"),
-    "exp_rest": Kind(1.0, cancels=True, range="[0, inf)"),
-    "exp_rest_by_x2": Kind(1.5, cancels=True, grows=True, range="[0, inf)"),
-    "sin_rest": Kind(1.0, cancels=True),
-    "sin_rest_by_x3": Kind(1.5, even=True, cancels=True),
-    "log1p_rest": Kind(0.4, cancels=True, range="[0, inf)"),
-    "tan_rest": Kind(0.5, cancels=True),
-    "langevin": Kind(1.0, cancels=True, range="[-1, 1]"),
+KINDS: dict[str, FunctionKind] = {
+    "sin_by_x": FunctionKind(2.0, even=True, range="[-0.2173, 1]"),
+    "sinh_by_x": FunctionKind(2.0, even=True, grows=True, range="[1, inf)"),
+    "tan_by_x": FunctionKind(0.5, even=True),
+    "tanh_by_x": FunctionKind(0.5, even=True, range="[0, 1]"),
+    "arcsin_by_x": FunctionKind(0.5, even=True, range="[1, 1.5708]"),
+    "arcsinh_by_x": FunctionKind(0.5, even=True, range="[0, 1]"),
+    "arctan_by_x": FunctionKind(0.5, even=True, range="[0, 1]"),
+    "arctanh_by_x": FunctionKind(0.5, even=True, range="[1, inf)"),
+    "log1p_by_x": FunctionKind(0.4, range="[0, inf)"),
+    "expm1_by_x": FunctionKind(1.5, grows=True, range="[0, inf)"),
+    "x_by_sin": FunctionKind(1.0, even=True),
+    "x_by_sinh": FunctionKind(1.0, even=True, range="[0, 1]"),
+    "x_by_tanh": FunctionKind(1.0, even=True, range="[1, inf)"),
+    "x_by_expm1": FunctionKind(1.5, range="[0, inf)"),
+    "exp_rest": FunctionKind(1.0, cancels=True, range="[0, inf)"),
+    "exp_rest_by_x2": FunctionKind(1.5, cancels=True, grows=True, range="[0, inf)"),
+    "sin_rest": FunctionKind(1.0, cancels=True),
+    "sin_rest_by_x3": FunctionKind(1.5, even=True, cancels=True),
+    "log1p_rest": FunctionKind(0.4, cancels=True, range="[0, inf)"),
+    "tan_rest": FunctionKind(0.5, cancels=True),
+    "langevin": FunctionKind(1.0, cancels=True, range="[-1, 1]"),
 }  # fmt: skip
 
 
@@ -140,7 +140,7 @@ class Removable(ScalarOp):
     def _compute(self, x: Any, out: Any = None) -> Any:
         x = np.asarray(x)
         with np.errstate(all="ignore"):
-            found = self._formula(_Values, x)
+            found = self._formula(_ArrayFunctions, x)
         return copy_into(np.asarray(found, x.dtype), out)
 
 
@@ -152,7 +152,7 @@ def _real_dtype(dtype: str) -> str:
     return found
 
 
-class _Values:
+class _ArrayFunctions:
     """The functions of formulas, on arrays."""
 
     abs, sign, gt, lt, eq, switch = np.abs, np.sign, np.greater, np.less, np.equal, np.where

@@ -61,11 +61,13 @@ def _by_formula(formula: Callable[..., Any], *arrays: Any, out: Any = None) -> A
     """Compute the formula of an op with NumPy."""
     dtype = np.result_type(*arrays)
     with np.errstate(all="ignore"):
-        found = np.asarray(formula(_Values, *[np.asarray(x, dtype) for x in arrays]), dtype)
+        found = np.asarray(
+            formula(_FormulaFunctions, *[np.asarray(x, dtype) for x in arrays]), dtype
+        )
     return copy_into(found, out)
 
 
-class _Values:
+class _FormulaFunctions:
     """The functions of formulas, on arrays."""
 
     abs, gt, minimum, switch, sqr = np.abs, np.greater, np.minimum, np.where, np.square
