@@ -2,6 +2,7 @@
 
 from rewrite_engine.language import *
 from rewrite_engine.tensor import DimShuffle, Sum, dot, neg, sqr
+from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.op import Odd
 
 
@@ -43,6 +44,28 @@ def sum_of_squares(x: Vector):
     ((x - 1.0) @ (x - 1.0), Sum(sqr(x)))
     """
     return Sum()(sqr(x)) >> dot(x, x), given(in_double)
+
+
+def lies_in_memory(x):
+    """Return whether an array of several dimensions is computed before a sum of its squares."""
+    return x.type.ndim > 1 and not isinstance(x.head, Elemwise | DimShuffle)
+
+
+def squares_added(x):
+    """Return the sum of the squares of all elements."""
+    flat = x.flatten()
+    return dot(flat, flat)
+
+
+@rule(phase="specialize", claim=approx(ulps=8), tags=["reorder"])
+def sum_of_squares_of_array(x: Float):
+    """One call of a dot product replaces two passes and an array of squares.
+
+    >>> x = matrix("x")
+    >>> rewritten(sqr(x).sum()), rewritten(sqr(exp(x)).sum())
+    (Reshape{-1}(x) @ Reshape{-1}(x), Sum(exp(2.0 * x)))
+    """
+    return Sum()(sqr(x)) >> compute(squares_added), given(in_double, lies_in_memory)
 
 
 @rule(phase="specialize")
