@@ -159,6 +159,8 @@ def _other_side(condition, chosen):
     """Return the band in which a condition may be false: above the diagonals of a triangle."""
     if condition.type.broadcastable != chosen.type.broadcastable:
         return unknown("it may be stretched", blame=condition)
+    if condition.head is CONSTANT:
+        return because("a constant", value=band_of(condition.data == 0))
     k = _diagonal_of(condition, pt.creation.Tri)
     if k is None:
         return unknown("the condition is not a triangle", blame=condition)

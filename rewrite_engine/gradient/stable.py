@@ -99,6 +99,8 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
             return True
         if op in LOGARITHMS and known[0]:
             return True
+        if op in SUMS and has_own_product(node):
+            return True
         if op is pt.true_div and any(map(may_vanish, node.inputs)):
             return True
         if op in QUOTIENTS and steep.get(node.inputs[-1 if op is pt.true_div else 0]):
@@ -114,6 +116,16 @@ def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
     return False
 
 
+def has_own_product(node: Apply) -> bool:
+    """Return whether a sum of two terms is like x + x (x - 1), in which they may cancel."""
+    for v, product in (node.inputs, node.inputs[::-1]) if len(node.inputs) == 2 else ():
+        if product.owner is not None and product.owner.op is pt.mul:
+            factors = product.owner.inputs
+            if v in factors and any([u.head in SUMS for u in factors]):
+                return True
+    return False
+
+
 def is_exponential(node: Apply) -> bool:
     """Return whether a node is a power with a variable exponent."""
     return node.op is pt.pow and not isinstance(node.inputs[1], Constant)
@@ -121,9 +133,12 @@ def is_exponential(node: Apply) -> bool:
 
 def may_vanish(v: Variable) -> bool:
     """Return whether a term is a sum with a function that cancels, or the logarithm of a sum."""
-    if v.head is pt.log:
-        return v.owner.inputs[0].head in SUMS
-    if v.head not in SUMS:
+    node = v.owner
+    if node is None:
         return False
-    parts = [w for u in v.owner.inputs for w in (u, *(u.owner.inputs if u.head in SUMS else ()))]
-    return any([u.head in CANCEL for u in parts])
+    if node.op is pt.log:
+        return node.inputs[0].head in SUMS
+    if node.op not in SUMS:
+        return False
+    inner = [u.owner.inputs for u in node.inputs if u.owner is not None and u.head in SUMS]
+    return any([u.head in CANCEL for part in (node.inputs, *inner) for u in part])

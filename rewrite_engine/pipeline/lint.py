@@ -25,7 +25,7 @@ ASSUMPTIONS = ("fastmath", "shape_unsafe")
 #: tag of a rule that `check` tries without values, as a term does not show the valid ones
 APART = "held_apart"
 #: tags by which `gradient/stable.py` chooses rules
-OF_GRADIENTS = ("before_gradients", "mends_gradients", "values_only", "slopes_only")
+OF_GRADIENTS = ("before_gradients", "mends_gradients", "values_only")
 TAGS = (APART, PAIRWISE, "reorder", *OF_GRADIENTS, *ASSUMPTIONS)
 
 

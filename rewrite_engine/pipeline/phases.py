@@ -200,9 +200,6 @@ BEFORE_GRADIENTS = "before_gradients"
 MENDS_GRADIENTS = "mends_gradients"
 #: tag of rules whose right sides have better values and worse slopes than their left sides
 VALUES_ONLY = "values_only"
-#: tag of rules that are used before a term is differentiated without the assumption that they claim:
-#: the slopes where it does not hold are of no use
-SLOPES_ONLY = "slopes_only"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
@@ -486,17 +483,27 @@ def stabiliser() -> GraphRewriter:
 
 def before_gradients() -> list[Rule]:
     """Return the rules that may be used before a term is differentiated."""
-    rules = all_rules() + on_demand(wanted_packs()) + _registered
-    granted = rules.query(Query().including("fastmath"))
-    trusted = [r for r in granted if SLOPES_ONLY in r.tags]
-    return [r for r in (*rules.query(Query()), *trusted) if VALUES_ONLY not in r.tags]
+    rules = (all_rules() + on_demand(wanted_packs()) + _registered).query(Query())
+    return [r for r in rules if VALUES_ONLY not in r.tags]
 
 
 @cache_until_packs
-def mending() -> Callable[[Apply], tuple[Rule, ...]]:
-    """Return a function of a node: the rules that may mend its slopes."""
+def mending() -> Callable[[Apply], bool]:
+    """Return a function of a node: whether a rule may mend its slopes. Functions are asked, and of
+    data rules the heads of operands decide, as terms are not in normal form yet.
+    """
     rules = [r for r in before_gradients() if MENDS_GRADIENTS in r.tags]
-    return dispatch_of(tuple(rules)).candidates
+    candidates = dispatch_of(tuple(rules)).candidates
+
+    def may_mend(node: Apply) -> bool:
+        for rule in candidates(node):
+            if not isinstance(rule, NodeRewriter):
+                return True
+            if isinstance(rule.transform(None, node), Variable):
+                return True
+        return False
+
+    return may_mend
 
 
 def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()) -> None:

@@ -25,11 +25,6 @@ from rewrite_engine.tensor import (
 )
 
 
-def finite_number(c):
-    """Return whether a term is a constant without infinities and NaN."""
-    return c.head is CONSTANT and c.type.kind == "f" and bool(finite(c))
-
-
 def filled(x, value):
     """Return a number in the shape and dtype of x."""
     return second(x, constant(value, dtype=x.type.dtype))
@@ -328,12 +323,14 @@ CHOICES = table(
         """(x := vector("x")) * sign(x) -> abs(x)""",
     ),
     (
-        "largest_of_smaller", lambda x, c: maximum(x, minimum(x, c)) >> x, refines,
+        "largest_of_smaller",
+        lambda x, c: (maximum(x, minimum(x, c)) >> x, given(finite(c))), refines,
         "The smaller of two numbers is not above either; at a tie the slope would be shared.",
         """maximum(x := vector("x"), minimum(x, 0)) -> x""",
     ),
     (
-        "smallest_of_larger", lambda x, c: minimum(x, maximum(x, c)) >> x, refines,
+        "smallest_of_larger",
+        lambda x, c: (minimum(x, maximum(x, c)) >> x, given(finite(c))), refines,
         "The larger of two numbers is not below either; at a tie the slope would be shared.",
         """minimum(x := vector("x"), maximum(x, 0)) -> x""",
     ),
@@ -342,12 +339,12 @@ CHOICES = table(
         "A number is the sum of its positive and its negative part.",
         """maximum(x := vector("x"), 0) + minimum(x, 0) -> x""",
     ),
-    phase="canonicalize", tags=["mends_gradients"], x=Float, c=finite_number,
+    phase="canonicalize", tags=["mends_gradients"], x=Float, c=FloatConstant,
 )  # fmt: skip
 
 
 PARTS = table(
-    "parts",
+    "signed_parts",
     (
         "rest_of_positive_part", lambda x: x - maximum(x, 0) >> minimum(x, 0), refines,
         "One operation takes the place of two.",

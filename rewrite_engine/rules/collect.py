@@ -242,7 +242,11 @@ def power_times_base(x: Float, a: InexactConstant):
     return x**a * x >> x ** (a + 1), given(exact_successor)
 
 
-@rule(phase="canonicalize", tags=["mends_gradients"])
+@rule(
+    phase="canonicalize",
+    tags=["mends_gradients"],
+    overlaps="a root around it is NaN at the same numbers",
+)
 def sqr_of_sqrt(x: Float):
     """A square undoes a root; the slope as written is 0 times infinity at 0. Below 0 it is NaN.
 

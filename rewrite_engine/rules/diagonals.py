@@ -20,15 +20,21 @@ from rewrite_engine.tensor import (
     Tri,
     add,
     alloc,
+    and_,
+    arange,
     cast,
+    eq,
     mul,
     neg,
+    sort,
     sub,
     switch,
     true_div,
 )
 from rewrite_engine.tensor.creation import Eye
+from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.flow.branches import ifelse
 from rewrite_engine.tensor.index.gather import AdvancedSubtensor
 
 turn = DimShuffle(2, (1, 0))
@@ -40,7 +46,6 @@ scalings = {
     "phase": "canonicalize",
     "claim": backward(16),
     "tags": ["before_gradients"],
-    "overlaps": "the same products are formed in either order",
     "ends": at_most(100),
 }
 
@@ -64,7 +69,14 @@ def diagonal_that_was_set(x: Matrix, y: Vector):
     return Diagonal()(written(x, y)) >> y, given(fills, same_length(x, 0, y, 0))
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(
+    phase="canonicalize",
+    claim=exact,
+    overlaps=dict.fromkeys(
+        ["dot/transpose_of_dot", "structure/transpose_of_kron", "structure/transpose_of_blocks"],
+        "the diagonal of either matrix is read from the same parts",
+    ),
+)
 def diagonal_of_transpose(x: Matrix):
     """A matrix and its transpose have one diagonal.
 
@@ -108,9 +120,9 @@ def is_elementwise(op):
 def diagonal_of_elements(fgraph, node):
     """Compute elements of the diagonal alone. Not data: it holds for every elementwise op.
 
-    >>> x, y = matrices("x", "y")
+    >>> x, y = [matrix(name, shape=(3, 4)) for name in "xy"]
     >>> rewritten(Diagonal()(exp(x) * y))
-    Diagonal(y) * exp(Diagonal(x))
+    exp(Diagonal(x)) * Diagonal(y)
     """
     (x,) = node.inputs
     inner = x.owner
@@ -142,7 +154,7 @@ def diagonal_part(read, v, is_square):
 
 # --- products with diagonal matrices --------------------------------------------------------------
 
-#: ops whose result is diagonal if one operand is, if all are; what may be diagonal for other reasons
+#: ops whose result is diagonal if one operand is; if all are; what may be for other reasons
 IF_ONE = (mul, true_div, neg, switch)
 IF_ALL = (add, sub)
 KINDS_OF_DIAGONALS = (Assume, Eye, IncDiagonal)
@@ -235,17 +247,34 @@ def is_narrow(dtype, b):
     return promote(dtype, b.type.dtype) == b.type.dtype
 
 
+def with_others(chosen, p, n, zeros):
+    """Return chosen rows, with zeros of the others, which keep their NaN, unless the rows are only
+    reordered.
+    """
+    is_order = and_(eq(p.shape[0], n), eq(sort(p), arange(p.shape[0])).all())
+    return ifelse(is_order, chosen, chosen + zeros)
+
+
+def rows_chosen(n, p, b):
+    """Return the product of chosen rows of a unit matrix and b."""
+    return with_others(b[p], p, n, (0 * b).sum(axis=0))
+
+
+def columns_chosen(n, p, b):
+    """Return the product of b and the transpose of chosen rows of a unit matrix."""
+    return with_others(b[..., p], p, n, (0 * b).sum(axis=-1, keepdims=True))
+
+
 @rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
 def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
     """Rows of a unit matrix choose rows of the other factor. (The zeros keep a NaN in others.)
 
     >>> a = matrix("a")
     >>> rewritten(eye(a.shape[0])[lvector("p")] @ a)
-    AdvancedSubtensor{i}(a, p) + ExpandDims{axes=[0]}(Sum{axis=0}(0.0 * a))
+    ifelse(..., AdvancedSubtensor{i}(a, p), AdvancedSubtensor{i}(a, p) + ...)
     """
     left = AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p) @ b
-    right = compute(lambda p, b: b[p] + (0 * b).sum(axis=0))
-    return left >> right, given(takes_rows, is_as_long, is_narrow)
+    return left >> compute(rows_chosen), given(takes_rows, is_as_long, is_narrow)
 
 
 @rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
@@ -255,11 +284,10 @@ def chosen_columns(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Ve
 
     >>> a = matrix("a")
     >>> rewritten(a @ eye(a.shape[1])[lvector("p")].T)
-    AdvancedSubtensor{:, i}(a, p) + Sum{axis=1, keepdims}(0.0 * a)
+    ifelse(..., AdvancedSubtensor{:, i}(a, p), AdvancedSubtensor{:, i}(a, p) + ...)
     """
     left = b @ turn(AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p))
-    right = compute(lambda p, b: b[..., p] + (0 * b).sum(axis=-1, keepdims=True))
-    return left >> right, given(takes_rows, is_as_wide, is_narrow)
+    return left >> compute(columns_chosen), given(takes_rows, is_as_wide, is_narrow)
 
 
 # --- products of scaled matrices and vectors ------------------------------------------------------
@@ -377,6 +405,40 @@ def vector_times_multiple(c: is_number, v: Annotated[Inexact, Vector], rest: Res
     return v @ mul(c, *rest) >> compute(
         lambda c, v, rest: c.dimshuffle() * (v @ one_of(rest))
     ), given(are_whole)
+
+
+def is_transpose(b, rest):
+    """Return whether the other factor is the transpose of a matrix."""
+    return len(rest) == 1 and transposes(rest[0], b)
+
+
+def multiple_of_both(c, b, rest):
+    """Return a number times the product of two matrices."""
+    return c.dimshuffle() * (rest[0] @ b)
+
+
+@rule(**scalings)
+def multiple_of_matrix_and_transpose(c: is_number, b: Annotated[Inexact, Matrix], rest: Rest):
+    """The product of a matrix and its transpose is symmetric, which takes half of the work.
+
+    >>> c, a = scalar("c"), matrix("a")
+    >>> rewritten((c * a.T) @ a)
+    c * (Transpose{axes=[1, 0]}(a) @ a)
+    """
+    return mul(c, *rest) @ b >> compute(multiple_of_both), given(is_transpose)
+
+
+@rule(**scalings)
+def matrix_and_multiple_of_transpose(c: is_number, b: Annotated[Inexact, Matrix], rest: Rest):
+    """The product of a matrix and its transpose is symmetric, which takes half of the work.
+
+    >>> c, a = scalar("c"), matrix("a")
+    >>> rewritten(a.T @ (c * a))
+    c * (Transpose{axes=[1, 0]}(a) @ a)
+    """
+    return b @ mul(c, *rest) >> compute(lambda c, b, rest: c.dimshuffle() * (b @ rest[0])), given(
+        is_transpose
+    )
 
 
 # --- outer products -------------------------------------------------------------------------------

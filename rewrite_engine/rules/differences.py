@@ -43,10 +43,13 @@ from rewrite_engine.tensor import (
     true_div,
 )
 
+#: overlap of rules for differences with rules for terms around them
+INNER_FIRST = "the inner difference loses digits whatever stands around it, and is mended first"
+
 # --- roots of sums of squares -------------------------------------------------------------------
 
 
-@rule(phase="stabilize", claim=approx(4), tags=[MENDS])
+@rule(phase="stabilize", claim=approx(4), tags=[MENDS], overlaps=INNER_FIRST)
 def hypot_from_squares(x: Float, y: Float):
     """The squares may overflow when the root does not.
 
@@ -61,7 +64,7 @@ def is_positive_number(c):
     return c.number is not None and 0 < c.number < math.inf
 
 
-@rule(phase="stabilize", claim=approx(4), tags=[MENDS])
+@rule(phase="stabilize", claim=approx(4), tags=[MENDS], overlaps=INNER_FIRST)
 def hypot_from_square(x: Float, c: FloatConstant):
     """The square may overflow when the root does not.
 
@@ -72,23 +75,7 @@ def hypot_from_square(x: Float, c: FloatConstant):
     return sqrt(sqr(x) + c) >> right, given(is_positive_number, same_dtype(x, c))
 
 
-@rule(
-    phase="stabilize",
-    claim=assumes("fastmath", then=approx(16)),
-    tags=["slopes_only", MENDS],
-)
-def share_of_hypot(x: Float, y: Float):
-    """The slope of the quotient is a difference that cancels; that of the sine of the angle is
-    none.
-
-    >>> x, y = vectors("x y")
-    >>> rewritten(x / hypot(x, y), including=["fastmath"])
-    sin(arctan2(x, y))
-    """
-    return x / hypot(x, y) >> sin(arctan2(x, y))
-
-
-@rule(phase="stabilize", claim=approx(8))
+@rule(phase="stabilize", claim=approx(8), overlaps=INNER_FIRST)
 def square_of_hypot(x: Float, c: FloatConstant):
     """The square of a root is the sum.
 
@@ -146,7 +133,7 @@ def difference(a, b):
 
 
 def halves(a, b, dtype):
-    """Return half the difference of two linear forms, if it is shorter than both; and their mean."""
+    """Return half the difference of two linear forms, if it is shorter, and their mean."""
     c = combined(a, b, -1.0)
     if not c or len(c) >= max(len(a), len(b)):
         return None, None
@@ -183,7 +170,9 @@ def difference_of_functions(fgraph, node):
     >>> rewritten(sqrt(x + 1) - sqrt(x), log(x + 1) - log(x), sin(x + y) - sin(x))
     [1.0 / (sqrt(x + 1.0) + sqrt(x)), softplus(-log(x)), 2.0 * cos(0.5 * y + x) * sin(0.5 * y)]
     """
-    (v, w), (out,) = node.inputs, node.outputs
+    (v, w), (out,) = node.inputs[:2], node.outputs
+    if v.head not in BETWEEN or w.head not in BETWEEN:
+        return None
     inner = [u.owner.inputs[0].type.dtype for u in (v, w)]
     if out.type.kind != "f" or {*inner, v.type.dtype, w.type.dtype} != {out.type.dtype}:
         return None
@@ -196,7 +185,7 @@ def difference_of_functions(fgraph, node):
 
 
 def has_quotient(op, seen, distinct):
-    """Return whether one of the terms is a quotient, and the other one is a quotient or a number."""
+    """Return whether one of the terms is a quotient, and the other one too, or a number."""
     heads = {s[0] if s.__class__ is tuple else s for s in seen}
     quotients = heads & {true_div, reciprocal}
     return distinct and bool(quotients) and heads <= {true_div, reciprocal, CONSTANT}
@@ -312,7 +301,7 @@ NUMBERS = table(
         approx(1 << 10), "The root of 1 + x**2 is nearly 1 for a small x.",
         """1 - sqrt(1 + vector("x") ** 2) -> -(x * tanh(0.5 * arcsinh(x)))""",
     ),
-    phase="stabilize", tags=[MENDS], x=Float,
+    phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST, x=Float,
 )  # fmt: skip
 
 
@@ -321,7 +310,7 @@ def in_range(x, c, d):
     return x.type.dtype == c.type.dtype == d.type.dtype and bool(finite(c) and finite(d))
 
 
-@rule(phase="stabilize", claim=approx(4), tags=[MENDS])
+@rule(phase="stabilize", claim=approx(4), tags=[MENDS], overlaps=INNER_FIRST)
 def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
     """Two numbers beside an exponential are one number, so that exp(x) - 1 is recognised.
 
@@ -331,33 +320,12 @@ def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
     return c + (exp(x) - d) >> exp(x) - (d - c), given(in_range)
 
 
-POLYNOMIALS = table(
-    "polynomials",
-    (
-        "sum_with_own_product", lambda x: x + x * (x - 1) >> sqr(x), approx(4),
-        "For a small x both terms cancel.",
-        """(x := vector("x")) + x * (x - 1) -> sqr(x)""",
-    ),
-    (
-        "own_product_minus_number", lambda x: x * (1 + x) - x >> sqr(x), approx(4),
-        "For a small x both terms cancel.",
-        """(x := vector("x")) * (x + 1) - x -> sqr(x)""",
-    ),
-    (
-        "number_minus_own_product", lambda x: x - x * (1 - x) >> sqr(x), approx(4),
-        "For a small x both terms cancel.",
-        """(x := vector("x")) - x * (1 - x) -> sqr(x)""",
-    ),
-    phase="stabilize", tags=[MENDS], x=Float,
-)  # fmt: skip
-
-
 def may_be_doubled(c):
     """Return whether twice a constant is finite."""
     return bool(finite(c) and np.isfinite(2 * np.asarray(c.data)).all())
 
 
-@rule(phase="stabilize", claim=approx(1 << 10), tags=[MENDS])
+@rule(phase="stabilize", claim=approx(1 << 10), tags=[MENDS], overlaps=INNER_FIRST)
 def multiple_of_cosh_minus_itself(x: Float, c: FloatConstant):
     """The hyperbolic cosine of a small number is nearly 1.
 
@@ -368,7 +336,7 @@ def multiple_of_cosh_minus_itself(x: Float, c: FloatConstant):
     return c * cosh(x) - c >> 2 * c * sqr(sinh(0.5 * x)), given(may_be_doubled, same_dtype(x, c))
 
 
-@rule(phase="stabilize", claim=approx(4))
+@rule(phase="stabilize", claim=approx(4), overlaps=INNER_FIRST)
 def difference_of_squares(x: Float, y: Float):
     """Squares lose digits of a difference, and overflow; the product of sum and difference does
     not.
@@ -400,20 +368,26 @@ INVERSES = table(
         """(x := vector("x")) - sqrt(x ** 2 + 1) -> -exp(-arcsinh(x))""",
     ),
     (
-        "arctanh_from_log", lambda x: log((1 + x) / (1 - x)) >> 2 * arctanh(x), refines,
-        "The quotient is nearly 1 for a small x.",
-        """0.5 * log((1 + (x := vector("x"))) / (1 - x)) -> arctanh(x)""",
-    ),
-    (
         "arctanh_from_difference", lambda x: log1p(x) - log1p(-x) >> 2 * arctanh(x), refines,
         "One function takes the place of two.",
         """log1p((x := vector("x"))) - log1p(-x) -> 2.0 * arctanh(x)""",
     ),
-    phase="stabilize", tags=[MENDS], x=Float,
+    phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST, x=Float,
 )  # fmt: skip
 
 
-@rule(phase="stabilize", tags=[MENDS])
+@rule(phase="stabilize", overlaps=INNER_FIRST)
+def arctanh_from_log(x: Float):
+    """The quotient is nearly 1 for a small x. (Its slopes have their digits.)
+
+    >>> x = vector("x")
+    >>> rewritten(0.5 * log((1 + x) / (1 - x)))
+    arctanh(x)
+    """
+    return log((1 + x) / (1 - x)) >> 2 * arctanh(x)
+
+
+@rule(phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST)
 def arccosh_from_log(x: Float):
     """The square overflows, and the root loses the digits of a number near 1. (Below -1 the
     logarithm as written is that of a rounding error.)
@@ -441,5 +415,5 @@ SHARES = table(
         "The reciprocal of 1 + x is nearly 1 for a small x.",
         """1 / (1 + vector("x")) - 1 -> switch(isinf(x), -1.0, -(x / (1.0 + x)))""",
     ),
-    phase="stabilize", tags=["values_only"], x=Float,
+    phase="stabilize", tags=["values_only"], overlaps=INNER_FIRST, x=Float,
 )  # fmt: skip

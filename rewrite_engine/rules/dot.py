@@ -1,5 +1,7 @@
 """Products of matrices and vectors."""
 
+from typing import Annotated
+
 from rewrite_engine.language import *
 from rewrite_engine.tensor import DimShuffle, Sum, dot, neg, sqr
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -101,3 +103,18 @@ def odd_of_neg(fgraph, node):
     if x.head is not neg or x.type.kind not in "fc":
         return None
     return -node.op(*others, *x.owner.inputs)
+
+
+def has_one_product(a, b):
+    """Return whether each sum of a product has one term."""
+    return a.type.shape[1] == b.type.shape[0] == 1
+
+
+@rule(phase="canonicalize")
+def column_times_row(a: Annotated[Inexact, Matrix], b: Annotated[Inexact, Matrix]):
+    """A column times a row is an outer product: nothing is added up.
+
+    >>> rewritten(dot(col("a"), row("b")))
+    a * b
+    """
+    return dot(a, b) >> a * b, given(has_one_product)

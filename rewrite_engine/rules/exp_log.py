@@ -93,7 +93,7 @@ def reciprocal_of_one_plus_exp(x: Float):
     return reciprocal(1 + exp(x)) >> sigmoid(-x)
 
 
-@rule(phase="stabilize")
+@rule(phase="stabilize", overlaps="a sigmoid has the digits of 1 minus another one")
 def sigmoid_in_product(x: Float, y: Float):
     """The denominator of y / (1 + exp(x)) overflows; the sigmoid does not.
 

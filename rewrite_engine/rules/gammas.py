@@ -1,6 +1,6 @@
 """Quotients of gamma functions, and sums of their logarithms: both parts overflow, or lose all
-digits, long before the quotient does. A quotient with arguments that differ by a number is a product
-or a Pochhammer symbol; three gamma functions may be a beta function.
+digits, long before the quotient does. If the arguments differ by a number, the quotient is a
+product or a Pochhammer symbol; three gamma functions may be a beta function.
 
 Formulas: NIST Digital Library of Mathematical Functions, 5.5.1, 5.2.5, 5.12.1.
 """
@@ -44,7 +44,7 @@ MAX_STEPS = 8  # by which arguments may differ
 ALL_POLES_BELOW = -(2.0**53)  # numbers without a fraction
 
 
-class Part(NamedTuple):
+class GammaPart(NamedTuple):
     """A factor that replaces gamma functions. log: a function that makes its logarithm."""
 
     term: object
@@ -87,12 +87,12 @@ def number_between(a, b):
 
 
 def of_beta(a, b, c, sign, dtype):
-    """Return gamma(a) gamma(b) / gamma(c), or its reciprocal, as parts, if c is a + b, or 1 less."""
+    """Return gamma(a) gamma(b) / gamma(c), or its reciprocal, as parts, if c is a + b or 1 less."""
     whole = combined(combined(linear(a), linear(b)), linear(c), -1.0)
     if whole and (list(whole) != [ONE] or whole[ONE] != 1):
         return None
-    parts = [Part(beta(a, b), sign, lambda: betaln(a, b))]
-    return parts + [Part(c, sign, lambda: log(abs(c)))] if whole else parts
+    parts = [GammaPart(beta(a, b), sign, lambda: betaln(a, b))]
+    return parts + [GammaPart(c, sign, lambda: log(abs(c)))] if whole else parts
 
 
 def of_pair(a, b, dtype):
@@ -103,14 +103,18 @@ def of_pair(a, b, dtype):
     if linear(b if n > 0 else a).get(ONE, 0.0) < 0:
         return None  # a difference may be rounded to a pole
     if n != int(n):
-        term = poch(b, n)
-        return [Part(term, 1, lambda: log(abs(term)))]
+        return [GammaPart(poch(b, n), 1, lambda: log_of_poch(b, n))]
     first = linear(b if n > 0 else a)
     steps = [
         written(combined(first, {ONE: float(i)} if i else {}), dtype)
         for i in range(int(math.fabs(n)))
     ]
-    return [Part(t, 1 if n > 0 else -1, lambda t=t: log(abs(t))) for t in steps]
+    return [GammaPart(t, 1 if n > 0 else -1, lambda t=t: log(abs(t))) for t in steps]
+
+
+def log_of_poch(b, n):
+    """Return log(|gamma(b + n) / gamma(b)|), also where the quotient is subnormal."""
+    return log(abs(poch(b + 1.0, n))) + (log(abs(b)) - log(abs(b + n)))
 
 
 def replaced(above, below, dtype):
@@ -133,8 +137,8 @@ def arguments_of(counts, dtype):
 
 
 def is_inside(arguments):
-    """Return a term for whether arguments are finite and not below 0; None if all are known to be. Of
-    arguments that differ by numbers, the smallest decides.
+    """Return a term for whether arguments are finite and not below 0; None if all are known to be.
+    Of arguments that differ by numbers, the smallest decides.
     """
     tests, seen = [], []
     for v in sorted(arguments, key=lambda v: linear(v).get(ONE, 0.0)):
@@ -189,9 +193,9 @@ def quotient_of_gammas(fgraph, node):
     """Gamma functions overflow when their quotient does not. Not data: their arguments are
     compared as sums. (At poles, and of infinities, the value is that of the quotient as written.)
 
-    >>> x = vector("x")
-    >>> rewritten(gamma(x + 1) / gamma(x))
-    x * switch((x >= 0.0) & (x < inf) | (x == 0.0), 1.0, gamma(x + 1.0) * reciprocal(gamma(x)) / x)
+    >>> a = 2 + sin(ivector("n"))
+    >>> rewritten(gamma(a + 1) / gamma(a), gamma(a + 0.5) / gamma(a))
+    [2.0 + sin(n), poch(2.0 + sin(n), 0.5)]
     """
     found = joined_quotient(node)
     if found is None:
@@ -199,7 +203,7 @@ def quotient_of_gammas(fgraph, node):
     new, as_written, arguments = found
     inside = is_inside(arguments)
     if inside is not None:
-        inside = or_(inside, eq(new, 0.0))
+        inside = or_(inside, eq(new, as_written))
         new = new * switch(inside, 1.0, zero_grad(as_written / new))
     return typed(new, node.outputs[0])
 

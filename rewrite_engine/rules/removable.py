@@ -1,5 +1,5 @@
-"""Quotients and differences whose terms vanish together at 0, such as sin(x) / x and exp(x) - 1 - x,
-as ops of the family `scalar/removable.py`, which keep their digits, and have slopes of all orders.
+"""Quotients and differences whose terms vanish together at 0, such as sin(x) / x: ops of the family
+`scalar/removable.py`, which keep their digits, and have slopes of all orders.
 """
 
 from typing import NamedTuple

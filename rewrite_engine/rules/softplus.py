@@ -13,7 +13,7 @@ from rewrite_engine.rules.removable import MENDS
 from rewrite_engine.tensor import add, exp, expm1, softplus, sub
 
 
-@rule(phase="stabilize", claim=approx(1 << 10))
+@rule(phase="stabilize", claim=approx(1 << 10), overlaps="two functions cancel")
 def exp_of_softplus(x: Float):
     """The logarithm is undone by the exponential.
 
@@ -23,7 +23,7 @@ def exp_of_softplus(x: Float):
     return exp(softplus(x)) >> 1 + exp(x)
 
 
-@rule(phase="stabilize", claim=approx(1 << 10))
+@rule(phase="stabilize", claim=approx(1 << 10), overlaps="two functions cancel")
 def expm1_of_softplus(x: Float):
     """The logarithm is undone by the exponential.
 

@@ -3,10 +3,21 @@
 from typing import Any, NamedTuple
 
 from rewrite_engine.facts import diagonal
+from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import is_read_once
-from rewrite_engine.tensor import Dot, add, alloc, constant, mul, sub
-from rewrite_engine.tensor.creation import filling
+from rewrite_engine.tensor import (
+    CheckedLength,
+    Dot,
+    IncDiagonal,
+    add,
+    alloc,
+    cast,
+    constant,
+    mul,
+    sub,
+)
+from rewrite_engine.tensor.creation import Eye, filling
 
 
 class Update(NamedTuple):
@@ -91,8 +102,8 @@ def product_with_update(fgraph, node):
     with a vector, or if the other terms are diagonal. Not data: sums of many terms, and uses.
 
     >>> a, u, v, x = matrix("a"), matrix("u"), matrix("v"), vector("x")
-    >>> rewritten((a + u @ v) @ x, (eye(a.shape[0]) - u @ v) @ a)
-    [a @ x + u @ (v @ x), a - u @ (v @ a)]
+    >>> rewritten((a + u @ v) @ x, (eye(a.shape[0]) - v @ u) @ a)
+    [a @ x + u @ (v @ x), a + -v @ (u @ a)]
     """
     a, b = node.inputs
     if a.head in (add, sub) and a.type.ndim == 2:
@@ -114,3 +125,53 @@ def term_by_term(fgraph, whole, other):
     if found is None or not is_read_once(fgraph, found.product):
         return None
     return found if other.type.ndim == 1 or diagonal.ask(fgraph, found.rest) else None
+
+
+@node_rewriter([add], phase="specialize", claim=backward(2), depth=3)
+def sum_with_unit_matrix(fgraph, node):
+    """Add a number to the diagonal of the other terms, without a matrix of zeros. Not data: sums of
+    many terms, and lengths that are compared.
+
+    >>> a, c = matrix("a"), scalar("c")
+    >>> rewritten(a + c * eye(a.shape[0]))
+    IncDiagonal(a, Alloc(c, CheckedLength(...)))
+    """
+    for i, v in enumerate(node.inputs):
+        found = multiple_of_unit(v)
+        others = [x for k, x in enumerate(node.inputs) if k != i]
+        if found is None or not are_plain(others, node.outputs[0]):
+            continue
+        n, number = found
+        whole = others[0] if len(others) == 1 else add(*others)
+        rows = [n, whole.shape[0], n, whole.shape[1]]
+        checked = CheckedLength((2, 2), add)(n, *map(as_int64, rows))
+        return IncDiagonal()(whole, alloc(cast(number, whole.type.dtype), checked))
+    return None
+
+
+def multiple_of_unit(v):
+    """Return the rows and the number of a unit matrix times a number; None for other terms."""
+    factors = v.owner.inputs if v.head is mul else [v]
+    units = [x for x in factors if isinstance(x.head, Eye)]
+    numbers = [x for x in factors if False not in x.type.broadcastable]
+    if len(units) != 1 or len(numbers) + 1 < len(factors):
+        return None
+    n, m, k = units[0].owner.inputs
+    if n is not m or k.head is not CONSTANT or k.number != 0:
+        return None
+    one = constant(1, dtype=v.type.dtype)
+    return as_int64(n), mul(one, *[x.dimshuffle() for x in numbers]) if numbers else one
+
+
+def are_plain(others, whole):
+    """Return whether terms are matrices in the form of their sum, and no products, beside which a
+    diagonal matrix has other uses (`low_rank_update`).
+    """
+    if not others or any([factors_of(x, whole) is not None for x in others]):
+        return False
+    return all([x.type.ndim == 2 and x.type.yields_to(whole.type) for x in others])
+
+
+def as_int64(n):
+    """Return a length in the dtype of lengths."""
+    return cast(n, "int64")

@@ -366,8 +366,14 @@ def _arccosh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
     return g / m.sqrt(x + 1) / m.sqrt(x - 1)
 
 
+def _tanh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
+    if z.type.dtype.startswith("complex"):
+        return g * (1 - m.sqr(z))
+    return g * m.sech2(x)
+
+
 tanh = _float(
-    "tanh", "tanh", lambda m, g, z, x: g * m.sech2(x), range="(-1, 1)", keeps="nonneg", **_rising,
+    "tanh", "tanh", _tanh_grad, range="(-1, 1)", keeps="nonneg", **_rising,
 )  # fmt: skip
 arcsinh = _float("arcsinh", "arcsinh", _arcsinh_grad, keeps="finite nonneg", **_rising)
 arccosh = _float("arccosh", "arccosh", _arccosh_grad, cost=10, domain="[1, inf)")

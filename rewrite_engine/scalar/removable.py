@@ -1,38 +1,33 @@
-"""Functions with a removable singularity at 0, such as sin(x) / x, or whose terms cancel there, such
-as exp(x) - 1 - x; and their derivatives of all orders.
+"""Functions with a removable singularity at 0, such as sin(x) / x, or whose terms cancel there,
+such as exp(x) - 1 - x; and their derivatives of all orders.
 
-Each is described once, as a quotient or difference of power series (`KINDS`). Near 0 it is computed
-by its series at 0, elsewhere by its series at x; so the derivative of an op is the next one of the
-family, and all keep their digits. `rules/removable.py` finds such terms.
+Each is described once, as a quotient or difference of power series (`scalar/series.py`). Near 0 it
+is computed by its series at 0, elsewhere by its series at x; so the derivative of an op is the next
+one of the family, and all keep their digits. `rules/removable.py` finds such terms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.scalar import jet
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.scalar.fold import copy_into
-from rewrite_engine.scalar.jet import At, Jet, Point, Zero
 from rewrite_engine.scalar.op import ScalarOp
 
 MAX_TERMS = 80  # of a series at 0
 NEGLIGIBLE = 1e-19  # a term of a series, compared with the first
 
 
-class Kind(NamedTuple):
-    """A function. series: its series at a point. grows: whether it overflows for ordinary numbers. radius: distance from 0 up to which the series at
+class FunctionKind(NamedTuple):
+    """A function of `scalar/series.py`. radius: distance from 0 up to which the series at
     0 is used. even: whether f(-x) is f(x). cancels: whether the function itself loses digits near
-    0, apart from 0. range: see `ScalarOp`.
+    0, apart from 0. grows: whether it overflows. range: see `ScalarOp`.
     """
 
-    series: Callable[[At], Jet]
     radius: float
     even: bool = False
     cancels: bool = False
@@ -40,125 +35,40 @@ class Kind(NamedTuple):
     range: str | None = None
 
 
-def _by_x(f: Jet, p: At) -> Jet:
-    return jet.divide(f, jet.variable(p))
-
-
-def _sine(p: At) -> Jet:
-    return jet.waves(p, "sin", "cos", -1)
-
-
-def _hyperbolic_sine(p: At) -> Jet:
-    return jet.waves(p, "sinh", "cosh", 1)
-
-
-def _log1p(p: At) -> Jet:
-    return jet.integral(p.value("log1p"), jet.divide(jet.number(p, 1), _plus_one(p)))
-
-
-def _plus_one(p: At) -> Jet:
-    return [p.x + 1, *jet.variable(p)[1:]]
-
-
-def _inverse(p: At, name: str, sign: int, power: Fraction) -> Jet:
-    """Return the series of a function with the slope (1 + sign * x**2) ** power."""
-    x = jet.variable(p)
-    square = [jet.scaled(c, Fraction(sign)) for c in jet.multiply(x, x)]
-    base = [jet.total([square[0], Fraction(1)]), *square[1:]]
-    if isinstance(p, Zero):
-        first: Any = Fraction(1)
-    elif power == -1:
-        first = 1 / base[0]
-    else:
-        first = 1 / (p.m.hypot(p.x, 1.0) if sign > 0 else p.m.sqrt((1 - p.x) * (1 + p.x)))
-    return jet.integral(p.value(name), jet.raised(base, power, first))
-
-
-def _bernoulli(p: At) -> Jet:
-    """Return the series of x / expm1(x), without overflow on either side."""
-    below = jet.divide(jet.variable(p), jet.exponential(p, "expm1"))
-    if isinstance(p, Zero):
-        return below
-    above = jet.multiply(jet.variable(p), jet.turned(p))
-    minus = [jet.scaled(c, Fraction(-1)) for c in jet.turned(p, "expm1")]
-    return p.choose(jet.divide(above, minus), below)
-
-
-def _by_hyperbolic_sine(p: At) -> Jet:
-    """Return the series of x / sinh(x) = 2 x exp(-x) / (1 - exp(-2 x)), for x above 0."""
-    if isinstance(p, Zero):
-        return jet.divide(jet.variable(p), _hyperbolic_sine(p))
-    double = jet.turned(Point(p.m, p.x * 2, p.length), "expm1")
-    below = [jet.scaled(c, Fraction(-(2**k))) for k, c in enumerate(double)]
-    above = [jet.scaled(c, Fraction(2)) for c in jet.multiply(jet.variable(p), jet.turned(p))]
-    return jet.divide(above, below)
-
-
-def _second(p: At) -> Jet:
-    """Return the series of exp(x) - 1 - x."""
-    return jet.subtract(jet.exponential(p, "expm1"), jet.variable(p))
-
-
-def _langevin(p: At) -> Jet:
-    """Return the series of coth(x) - 1 / x."""
-    if isinstance(p, Point):
-        one, t = jet.number(p, 1), jet.hyperbolic_tangent(p)
-        return jet.subtract(jet.divide(one, t), jet.divide(one, jet.variable(p)))
-    whole = jet.divide(jet.variable(p), jet.hyperbolic_tangent(p))
-    return _by_x(jet.subtract(whole, jet.number(p, 1)), p)
-
-
-_HALF = Fraction(-1, 2)
-_LESS = Fraction(-1)
-KINDS: dict[str, Kind] = {
-    "sin_by_x": Kind(lambda p: _by_x(_sine(p), p), 2.0, even=True, range="[-0.2173, 1]"),
-    "sinh_by_x": Kind(lambda p: _by_x(_hyperbolic_sine(p), p), 2.0, even=True, grows=True,
-                      range="[1, inf)"),
-    "tan_by_x": Kind(lambda p: _by_x(jet.tangent(p), p), 0.5, even=True),
-    "tanh_by_x": Kind(lambda p: _by_x(jet.hyperbolic_tangent(p), p), 0.5, even=True,
-                      range="[0, 1]"),
-    "arcsin_by_x": Kind(lambda p: _by_x(_inverse(p, "arcsin", -1, _HALF), p), 0.5, even=True,
-                        range="[1, 1.5708]"),
-    "arcsinh_by_x": Kind(lambda p: _by_x(_inverse(p, "arcsinh", 1, _HALF), p), 0.5, even=True,
-                         range="[0, 1]"),
-    "arctan_by_x": Kind(lambda p: _by_x(_inverse(p, "arctan", 1, _LESS), p), 0.5, even=True,
-                        range="[0, 1]"),
-    "arctanh_by_x": Kind(lambda p: _by_x(_inverse(p, "arctanh", -1, _LESS), p), 0.5, even=True,
-                         range="[1, inf)"),
-    "log1p_by_x": Kind(lambda p: _by_x(_log1p(p), p), 0.4, range="[0, inf)"),
-    "expm1_by_x": Kind(lambda p: _by_x(jet.exponential(p, "expm1"), p), 1.5, grows=True,
-                       range="[0, inf)"),
-    "x_by_sin": Kind(lambda p: jet.divide(jet.variable(p), _sine(p)), 1.0, even=True),
-    "x_by_sinh": Kind(_by_hyperbolic_sine, 1.0, even=True, range="[0, 1]"),
-    "x_by_tanh": Kind(lambda p: jet.divide(jet.variable(p), jet.hyperbolic_tangent(p)), 1.0,
-                      even=True, range="[1, inf)"),
-    "x_by_expm1": Kind(_bernoulli, 1.5, range="[0, inf)"),
-    "exp_rest": Kind(_second, 1.0, cancels=True, range="[0, inf)"),
-    "exp_rest_by_x2": Kind(lambda p: _by_x(_by_x(_second(p), p), p), 1.5, cancels=True,
-                           grows=True, range="[0, inf)"),
-    "sin_rest": Kind(lambda p: jet.subtract(jet.variable(p), _sine(p)), 1.0, cancels=True,
-                     ),
-    "sin_rest_by_x3": Kind(
-        lambda p: _by_x(_by_x(_by_x(jet.subtract(jet.variable(p), _sine(p)), p), p), p), 1.5,
-        even=True, cancels=True,
-    ),
-    "log1p_rest": Kind(lambda p: jet.subtract(jet.variable(p), _log1p(p)), 0.4, cancels=True,
-                       range="[0, inf)"),
-    "tan_rest": Kind(lambda p: jet.subtract(jet.tangent(p), _sine(p)), 0.5, cancels=True),
-    "langevin": Kind(_langevin, 1.0, cancels=True, range="[-1, 1]"),
+KINDS: dict[str, FunctionKind] = {
+    "sin_by_x": FunctionKind(2.0, even=True, range="[-0.2173, 1]"),
+    "sinh_by_x": FunctionKind(2.0, even=True, grows=True, range="[1, inf)"),
+    "tan_by_x": FunctionKind(0.5, even=True),
+    "tanh_by_x": FunctionKind(0.5, even=True, range="[0, 1]"),
+    "arcsin_by_x": FunctionKind(0.5, even=True, range="[1, 1.5708]"),
+    "arcsinh_by_x": FunctionKind(0.5, even=True, range="[0, 1]"),
+    "arctan_by_x": FunctionKind(0.5, even=True, range="[0, 1]"),
+    "arctanh_by_x": FunctionKind(0.5, even=True, range="[1, inf)"),
+    "log1p_by_x": FunctionKind(0.4, range="[0, inf)"),
+    "expm1_by_x": FunctionKind(1.5, grows=True, range="[0, inf)"),
+    "x_by_sin": FunctionKind(1.0, even=True),
+    "x_by_sinh": FunctionKind(1.0, even=True, range="[0, 1]"),
+    "x_by_tanh": FunctionKind(1.0, even=True, range="[1, inf)"),
+    "x_by_expm1": FunctionKind(1.5, range="[0, inf)"),
+    "exp_rest": FunctionKind(1.0, cancels=True, range="[0, inf)"),
+    "exp_rest_by_x2": FunctionKind(1.5, cancels=True, grows=True, range="[0, inf)"),
+    "sin_rest": FunctionKind(1.0, cancels=True),
+    "sin_rest_by_x3": FunctionKind(1.5, even=True, cancels=True),
+    "log1p_rest": FunctionKind(0.4, cancels=True, range="[0, inf)"),
+    "tan_rest": FunctionKind(0.5, cancels=True),
+    "langevin": FunctionKind(1.0, cancels=True, range="[-1, 1]"),
 }  # fmt: skip
 
 
 @cache
 def coefficients(kind: str, order: int) -> tuple[float, ...]:
     """Return the series at 0 of a derivative, up to terms that do not matter within the radius."""
-    own = KINDS[kind]
-    whole = own.series(Zero(MAX_TERMS))
-    found = [
-        float(c * math.factorial(j) / math.factorial(j - order))
-        for j, c in enumerate(whole) if j >= order
-    ]  # fmt: skip
-    sizes = [abs(c) * own.radius**j for j, c in enumerate(found)]
+    from rewrite_engine.scalar.series import at_zero  # few programs have such functions
+
+    radius = KINDS[kind].radius
+    whole = enumerate(at_zero(kind, MAX_TERMS))
+    found = [float(c * math.perm(j, order)) for j, c in whole if j >= order]
+    sizes = [abs(c) * radius**j for j, c in enumerate(found)]
     most = next(s for s in sizes if s)
     last = max(j for j, s in enumerate(sizes) if s > NEGLIGIBLE * most)
     return tuple(found[: last + 1])
@@ -180,12 +90,12 @@ def near(m: Any, x: Any, series: tuple[float, ...]) -> Any:
 
 def far(m: Any, x: Any, kind: str, order: int) -> Any:
     """Return a derivative away from 0, by the series at x."""
+    from rewrite_engine.scalar.series import at_point  # few programs have such functions
+
     own = KINDS[kind]
-    at = m.abs(x) if own.even else x
-    whole = own.series(Point(m, at, order + 1))
-    value = jet.scaled(whole[order], Fraction(math.factorial(order)))
+    first, value = at_point(m, m.abs(x) if own.even else x, kind, order)
     if order and own.grows:
-        value = m.switch(m.isinf(whole[0]), whole[0], value)  # not a difference of infinities
+        value = m.switch(m.isinf(first), first, value)  # not a difference of infinities
     return value * m.sign(x) if own.even and order % 2 else value
 
 
@@ -230,7 +140,7 @@ class Removable(ScalarOp):
     def _compute(self, x: Any, out: Any = None) -> Any:
         x = np.asarray(x)
         with np.errstate(all="ignore"):
-            found = self._formula(_Values, x)
+            found = self._formula(_ArrayFunctions, x)
         return copy_into(np.asarray(found, x.dtype), out)
 
 
@@ -242,7 +152,7 @@ def _real_dtype(dtype: str) -> str:
     return found
 
 
-class _Values:
+class _ArrayFunctions:
     """The functions of formulas, on arrays."""
 
     abs, sign, gt, lt, eq, switch = np.abs, np.sign, np.greater, np.less, np.equal, np.where

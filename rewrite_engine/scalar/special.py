@@ -46,25 +46,28 @@ def _without(why: str) -> Any:
 
 def _sech2(m: Any, x: Any) -> Any:
     e = m.exp(m.abs(x) * -2)
-    return e * 4 / m.sqr(e + 1)
+    return m.minimum(e * 4 / m.sqr(e + 1), 1.0)
 
 
 def _logcosh(m: Any, x: Any) -> Any:
     """Return log(1 + (cosh(x) - 1)), where cosh(x) - 1 = q**2 / (2 (1 + q)) for q = expm1(x)."""
     size = m.abs(x)
-    q = m.expm1(m.minimum(size, 20.0))
-    return m.switch(m.gt(size, 20.0), size - math.log(2.0), m.log1p(m.sqr(q) / ((q + 1) * 2)))
+    q = m.expm1(m.minimum(size, 1.0))
+    far = size + (m.log1p(m.exp(size * -2)) - math.log(2.0))
+    return m.switch(m.gt(size, 1.0), far, m.log1p(m.sqr(q) / ((q + 1) * 2)))
 
 
 def _by_formula(formula: Callable[..., Any], *arrays: Any, out: Any = None) -> Any:
     """Compute the formula of an op with NumPy."""
     dtype = np.result_type(*arrays)
     with np.errstate(all="ignore"):
-        found = np.asarray(formula(_Values, *[np.asarray(x, dtype) for x in arrays]), dtype)
+        found = np.asarray(
+            formula(_FormulaFunctions, *[np.asarray(x, dtype) for x in arrays]), dtype
+        )
     return copy_into(found, out)
 
 
-class _Values:
+class _FormulaFunctions:
     """The functions of formulas, on arrays."""
 
     abs, gt, minimum, switch, sqr = np.abs, np.greater, np.minimum, np.where, np.square
@@ -116,7 +119,8 @@ def _erfcx_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
     for k in range(17, 1, -2):
         series = 1.0 - k * u * series
     far = -_TWO_BY_SQRT_PI * u * series
-    return g * m.switch(m.gt(x, _ERFCX_FAR), far, 2 * x * z - _TWO_BY_SQRT_PI)
+    slope = m.switch(m.gt(x, _ERFCX_FAR), far, 2 * x * z - _TWO_BY_SQRT_PI)
+    return m.switch(m.and_(m.eq(g, 0.0), m.isinf(slope)), 0.0, g * slope)  # of 1 / erfcx(x)
 
 
 #: exp(x**2) * erfc(x)
@@ -172,7 +176,7 @@ gammaln = _float(
     "gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40, domain="(0, inf)"
 )
 #: 1 where gamma is positive, and -1 where it is negative
-gammasgn = _float("gammasgn", "scipy.special.gammasgn", _step, cost=4, range="[-1, 1]")
+gammasgn = _float("gammasgn", "scipy.special.gammasgn", _step, cost=4)
 psi = _float(
     "psi", "scipy.special.psi", lambda m, g, z, x: g * m.tri_gamma(x), cost=40, domain="(0, inf)",
     aliases="digamma",

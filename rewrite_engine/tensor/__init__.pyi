@@ -406,6 +406,7 @@ from rewrite_engine.tensor.math import gammaincc as gammaincc
 from rewrite_engine.tensor.math import gammainccinv as gammainccinv
 from rewrite_engine.tensor.math import gammaincinv as gammaincinv
 from rewrite_engine.tensor.math import gammaln as gammaln
+from rewrite_engine.tensor.math import gammasgn as gammasgn
 from rewrite_engine.tensor.math import gcd as gcd
 from rewrite_engine.tensor.math import ge as ge
 from rewrite_engine.tensor.math import greater as greater
@@ -417,7 +418,9 @@ from rewrite_engine.tensor.math import hyp2f1_da as hyp2f1_da
 from rewrite_engine.tensor.math import hyp2f1_dc as hyp2f1_dc
 from rewrite_engine.tensor.math import hypot as hypot
 from rewrite_engine.tensor.math import i0 as i0
+from rewrite_engine.tensor.math import i0e as i0e
 from rewrite_engine.tensor.math import i1 as i1
+from rewrite_engine.tensor.math import i1e as i1e
 from rewrite_engine.tensor.math import identity as identity
 from rewrite_engine.tensor.math import imag as imag
 from rewrite_engine.tensor.math import int_div as int_div
@@ -448,6 +451,7 @@ from rewrite_engine.tensor.math import log1pexp as log1pexp
 from rewrite_engine.tensor.math import log2 as log2
 from rewrite_engine.tensor.math import logaddexp as logaddexp
 from rewrite_engine.tensor.math import logaddexp2 as logaddexp2
+from rewrite_engine.tensor.math import logcosh as logcosh
 from rewrite_engine.tensor.math import logdiffexp as logdiffexp
 from rewrite_engine.tensor.math import logerfc as logerfc
 from rewrite_engine.tensor.math import lt as lt
@@ -469,12 +473,14 @@ from rewrite_engine.tensor.math import polygamma as polygamma
 from rewrite_engine.tensor.math import pow as pow
 from rewrite_engine.tensor.math import power as power
 from rewrite_engine.tensor.math import psi as psi
+from rewrite_engine.tensor.math import psi_difference as psi_difference
 from rewrite_engine.tensor.math import real as real
 from rewrite_engine.tensor.math import reciprocal as reciprocal
 from rewrite_engine.tensor.math import remainder as remainder
 from rewrite_engine.tensor.math import right_shift as right_shift
 from rewrite_engine.tensor.math import round_half_away_from_zero as round_half_away_from_zero
 from rewrite_engine.tensor.math import round_half_to_even as round_half_to_even
+from rewrite_engine.tensor.math import sech2 as sech2
 from rewrite_engine.tensor.math import second as second
 from rewrite_engine.tensor.math import sgn as sgn
 from rewrite_engine.tensor.math import sigmoid as sigmoid

@@ -451,6 +451,38 @@ def complex_from_polar(r: TensorLike, t: TensorLike, /, *, name: str | None = No
     """
 
 @_lifted
+def sech2(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return 1 - tanh(x)**2, the slope of tanh, which does not underflow early.
+
+    Works element by element; the shape is that of the operand.
+
+    Domain (as tested): all real numbers.
+    Range: (0, 1].
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.sech2([-1.5, 0.5]).eval()
+    array([0.18070664, 0.78644773])
+    """
+
+@_lifted
+def logcosh(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return log(cosh(x)) without overflow.
+
+    Works element by element; the shape is that of the operand.
+
+    Domain (as tested): all real numbers.
+    Range: [0, inf).
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.logcosh([-1.5, 0.5]).eval()
+    array([0.85544017, 0.12011451])
+    """
+
+@_lifted
 def erf(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     """Return the error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to x.
 
@@ -607,6 +639,22 @@ def gammaln(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     """
 
 @_lifted
+def gammasgn(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return the sign of gamma(x).
+
+    Works element by element; the shape is that of the operand.
+
+    Domain (as tested): all real numbers.
+    Range: no bounds are declared.
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.gammasgn([-1.5, 0.5]).eval()
+    array([1., 1.])
+    """
+
+@_lifted
 def psi(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     """Return the digamma function, the derivative of log(gamma(x)).
 
@@ -655,6 +703,22 @@ def tri_gamma(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     >>> import rewrite_engine.tensor as pt
     >>> pt.tri_gamma([0.5, 1.5]).eval()
     array([4.9348022, 0.9348022])
+    """
+
+@_lifted
+def psi_difference(x: TensorLike, k: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return psi(x + k) - psi(x), which keeps its digits for a large x.
+
+    Works element by element; operands broadcast.
+
+    Domain (as tested): x in (0, inf), k in (0, inf).
+    Range: no bounds are declared.
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.psi_difference([0.5, 1.5], [1.0, 1.25]).eval()
+    array([2.        , 0.78241105])
     """
 
 @_lifted
@@ -973,6 +1037,38 @@ def i1(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     >>> import rewrite_engine.tensor as pt
     >>> pt.i1([-1.5, 0.5]).eval()
     array([-0.98166643,  0.25789431])
+    """
+
+@_lifted
+def i0e(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return exp(-|x|) * i0(x), which does not overflow.
+
+    Works element by element; the shape is that of the operand.
+
+    Domain (as tested): all real numbers.
+    Range: (0, 1].
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.i0e([-1.5, 0.5]).eval()
+    array([0.36743361, 0.64503527])
+    """
+
+@_lifted
+def i1e(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return exp(-|x|) * i1(x), which does not overflow.
+
+    Works element by element; the shape is that of the operand.
+
+    Domain (as tested): all real numbers.
+    Range: no bounds are declared.
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.i1e([-1.5, 0.5]).eval()
+    array([-0.21903939,  0.1564208 ])
     """
 
 @_lifted

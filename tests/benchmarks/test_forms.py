@@ -32,8 +32,8 @@ WRONG_LINEAR = words("""
 """)  # (with MANY rows)
 WRONG_SPECIAL = words("logit complementary_log_log binomial dirichlet bessel_ratio")
 WRONG_ARRAYS: set[str] = set()
-WRONG_STATIC = {"weighted", "generalised"}
-WRONG_SLOPES = {"generalised"}
+WRONG_STATIC: set[str] = set()
+WRONG_SLOPES: set[str] = set()
 #: forms whose slopes have lost their digits in the graph as built
 INEXACT = {"variance"}
 

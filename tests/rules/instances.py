@@ -82,7 +82,7 @@ FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]
 GIVEN: dict[str, dict[str, list[Make]]] = {
     "abs_of_nonneg": {"x": [pt.exp, pt.sqr, pt.abs, pt.sqrt, pt.sigmoid]},
     "pow_half": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
-    "sqr_of_sqrt": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
+    "arccosh_from_log": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},

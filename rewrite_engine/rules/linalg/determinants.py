@@ -7,6 +7,8 @@ determinants of products, inverses and Kronecker products are, too.
 
 from typing import Annotated
 
+import numpy as np
+
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.facts import (
     lower_triangular,
@@ -24,11 +26,27 @@ from rewrite_engine.rules.linalg.solves import (
     both_may_be_square,
     by_lengths,
     fit,
+    late,
+    meeting,
     nonzero_or_error,
     squares_of_floats,
 )
 from rewrite_engine.rules.powers.logs import KNOWN, Log
-from rewrite_engine.tensor import Diagonal, abs, cast, eq, exp, join, log, mul, neq, prod, sign
+from rewrite_engine.scalar.dtype import promote
+from rewrite_engine.tensor import (
+    Diagonal,
+    abs,
+    cast,
+    eq,
+    exp,
+    join,
+    log,
+    mul,
+    neq,
+    prod,
+    sign,
+    switch,
+)
 from rewrite_engine.tensor import sum as sum_of
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 from rewrite_engine.tensor.linalg import Cholesky, Det, MatrixInverse, SLogDet
@@ -52,9 +70,9 @@ determinants = {
 def log_of_determinant_of_semidefinite(a: Annotated[Float, Matrix]):
     """The determinant of a large matrix overflows or underflows; its logarithm does not.
 
-    >>> a = matrix("a")
-    >>> rewritten(log(linalg.det(a @ a.T + eye(3))))
-    SLogDet(a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]).logabsdet
+    >>> a = matrix("a", shape=(3, 5))
+    >>> rewritten(log(linalg.det(a @ a.T)))
+    SLogDet(a @ Transpose{axes=[1, 0]}(a)).logabsdet
     """
     return log(determinant(a)) >> of_logarithm(a)[1], given(positive_semidefinite(a))
 
@@ -130,7 +148,9 @@ OUTPUTS = table(
      "linalg.slogdet(matrix('a').T)[1] -> SLogDet(a).logabsdet"),
     phase="canonicalize",
     tags=["before_gradients"],
-    overlaps="a determinant is made of the same determinants in either order",
+    overlaps=meeting(
+        "dot/transpose_of_dot", "structure/transpose_of_kron", "structure/transpose_of_blocks"
+    )["overlaps"],
     a=Matrix,
 )  # fmt: skip
 
@@ -208,12 +228,12 @@ def product_of_both(a, b, i, combined):
     return by_lengths([*are_square([a]), *fit(a, b)], new, SLogDet(as_written=True)(a @ b)[i])
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def sign_of_product(a: Matrix, b: Matrix):
     """The determinant of a product of square matrices is the product of the determinants.
 
-    >>> low = linalg.cholesky(matrix("k"))
-    >>> rewritten(linalg.slogdet(low @ matrix("b"))[0])
+    >>> k, b = [matrix(name, shape=(3, 3)) for name in "kb"]
+    >>> rewritten(linalg.slogdet(linalg.cholesky(k) @ b)[0])
     Prod(sign(Diagonal(...))) * SLogDet(b).sign
     """
     return of_logarithm(a @ b)[0] >> compute(
@@ -221,12 +241,12 @@ def sign_of_product(a: Matrix, b: Matrix):
     ), given(both_may_be_square)
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def logdet_of_product(a: Matrix, b: Matrix):
     """The determinant of a product of square matrices is the product of the determinants.
 
-    >>> low = linalg.cholesky(matrix("k"))
-    >>> rewritten(linalg.slogdet(low @ matrix("b"))[1])
+    >>> k, b = [matrix(name, shape=(3, 3)) for name in "kb"]
+    >>> rewritten(linalg.slogdet(linalg.cholesky(k) @ b)[1])
     Sum(log(Diagonal(...))) + SLogDet(b).logabsdet
     """
     return of_logarithm(a @ b)[1] >> compute(
@@ -234,12 +254,13 @@ def logdet_of_product(a: Matrix, b: Matrix):
     ), given(both_may_be_square)
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def determinant_of_product(a: Matrix, b: Matrix):
     """The determinant of a product of square matrices needs no product. (By logarithms, as one of
     the determinants may overflow.)
 
-    >>> rewritten(linalg.det(linalg.cholesky(matrix("k")) @ matrix("b")))
+    >>> k, b = [matrix(name, shape=(3, 3)) for name in "kb"]
+    >>> rewritten(linalg.det(linalg.cholesky(k) @ b))
     Prod(sign(Diagonal(...))) * SLogDet(b).sign * exp(Sum(log(Diagonal(...))) + ...)
     """
     found = of_logarithm(a @ b)
@@ -260,12 +281,16 @@ def determinant_of_inverse(a: Annotated[Float, Matrix]):
 
 def with_blocks(i, combined):
     """Return a function of the diagonal blocks of a block triangle, and of the others: an output of
-    `SLogDet`, combined of those of the diagonal blocks if they are square.
+    `SLogDet`, combined of those of the diagonal blocks if they are square. A NaN in the other block
+    is kept.
     """
 
     def of_blocks(a, b, c, d):
         old = SLogDet(as_written=True)(join(0, join(1, a, b), join(1, c, d)))[i]
-        return by_lengths(are_square([a, d]), combined(of_logarithm(a)[i], of_logarithm(d)[i]), old)
+        new = combined(of_logarithm(a)[i], of_logarithm(d)[i])
+        for other in (b, c):
+            new = new if is_zero(other) else new + abs(sum_of(0 * other))
+        return by_lengths(are_square([a, d]), new, old)
 
     return of_blocks
 
@@ -275,14 +300,14 @@ def is_block_triangle(a, b, c, d):
     return squares_of_floats([a, d]) and c.type.dtype == a.type.dtype and (is_zero(b) or is_zero(c))
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def sign_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
     """The determinant of a block triangle is that of its diagonal blocks.
 
     >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
     >>> whole = join(0, join(1, a, zeros_like(b)), join(1, c, d))
     >>> rewritten(linalg.slogdet(whole)[0])
-    SLogDet(a).sign * SLogDet(d).sign
+    SLogDet(a).sign * SLogDet(d).sign + abs(ifelse(...))
     """
     whole = join(0, join(1, a, b), join(1, c, d))
     return of_logarithm(whole)[0] >> compute(with_blocks(0, lambda x, y: x * y)), given(
@@ -290,14 +315,14 @@ def sign_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
     )
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def logdet_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
     """The determinant of a block triangle is that of its diagonal blocks.
 
     >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
     >>> whole = join(0, join(1, a, zeros_like(b)), join(1, c, d))
     >>> rewritten(linalg.slogdet(whole)[1])
-    SLogDet(a).logabsdet + SLogDet(d).logabsdet
+    SLogDet(a).logabsdet + SLogDet(d).logabsdet + abs(ifelse(...))
     """
     whole = join(0, join(1, a, b), join(1, c, d))
     return of_logarithm(whole)[1] >> compute(with_blocks(1, lambda x, y: x + y)), given(
@@ -308,17 +333,40 @@ def logdet_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
 # --- multiples ------------------------------------------------------------------------------------
 
 
+def has_dtype_of_rest(c, rest):
+    """Return whether a product has the dtype of its factors without a number, and this is one of
+    floats or complex numbers.
+    """
+    dtypes = {x.type.dtype for x in rest}
+    (dtype, *others) = dtypes
+    known = not others and rest[0].type.kind in "fc"
+    return known and promote(c.type.dtype, dtype) == dtype
+
+
+def times_length(n, x):
+    """Return a length times a number; 0 for a length of 0, also if the number is not finite."""
+    found = cast(n, x.type.dtype) * x
+    return found if n.head is CONSTANT and n.number > 0 else switch(eq(n, 0), 0, found)
+
+
 def sign_without(c, rest):
     """Return the sign of the determinant of a number times a matrix, the product of `rest`."""
     a = one_of(rest)
+    of_matrix = of_logarithm(a)[0]
+    if c.head is CONSTANT and c.type.kind != "c" and (c.data > 0).all():
+        return of_matrix
     rows = cast(a.shape[0], a.type.dtype)
-    return cast(sign(as_number(c)) ** rows, a.type.dtype) * of_logarithm(a)[0]
+    return cast(sign(as_number(c)), a.type.dtype) ** rows * of_matrix
 
 
 def logdet_without(c, rest):
     """Return the logarithm of the determinant of a number times a matrix, the product of `rest`."""
     a = one_of(rest)
-    return cast(a.shape[0], a.type.dtype) * log(abs(as_number(c))) + of_logarithm(a)[1]
+    of_matrix = of_logarithm(a)[1]
+    size = cast(log(abs(as_number(c))), of_matrix.type.dtype)
+    if c.head is CONSTANT and np.isfinite(c.data).all() and c.data.all():
+        return cast(a.shape[0], size.type.dtype) * size + of_matrix
+    return times_length(a.shape[0], size) + of_matrix
 
 
 @rule(**determinants)
@@ -328,7 +376,7 @@ def sign_of_multiple(c: is_number, rest: Rest):
     >>> rewritten(linalg.slogdet(2 * matrix("a"))[0])
     SLogDet(a).sign
     """
-    return of_logarithm(mul(c, *rest))[0] >> compute(sign_without)
+    return of_logarithm(mul(c, *rest))[0] >> compute(sign_without), given(has_dtype_of_rest)
 
 
 @rule(**determinants)
@@ -336,9 +384,9 @@ def logdet_of_multiple(c: is_number, rest: Rest):
     """A number is a factor of each row.
 
     >>> rewritten(linalg.slogdet(2 * matrix("a"))[1])
-    cast{float64}(Shape_i{i=0}(a)) * 0.6931471805599453 + SLogDet(a).logabsdet
+    Cast{float64}(Shape_i{i=0}(a)) * 0.6931471805599453 + SLogDet(a).logabsdet
     """
-    return of_logarithm(mul(c, *rest))[1] >> compute(logdet_without)
+    return of_logarithm(mul(c, *rest))[1] >> compute(logdet_without), given(has_dtype_of_rest)
 
 
 # --- factors --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ USES = (Solve, MatrixInverse, SLogDet)
 @node_rewriter([Solve, MatrixInverse, SLogDet], phase="factorize", claim=backward(16), depth=2)
 def one_factorisation(fgraph, node):
     """Factorise a matrix once for all equations, inverses and determinants. Not data: it is about
-    several nodes.
+    several nodes, of which equal factors are then merged.
 
     >>> k, y = matrix("k"), vector("y")
     >>> rewritten(y @ linalg.inv(k) @ y + linalg.slogdet(k)[1])
@@ -21,15 +21,10 @@ def one_factorisation(fgraph, node):
     """
     if fgraph is None:
         return None
-    matrix, _ = as_written(node.inputs[0])
-    users = uses_of(fgraph, matrix)
-    if len(users) < 2:
+    matrix, turned = as_written(node.inputs[0])
+    if not factorises(node, node.inputs[0]) or uses_of(fgraph, matrix) < 2:
         return None
-    factor, pivots = Factor()(matrix)
-    results = {}
-    for one, turned in users:
-        results.update(zip(one.outputs, from_factor(one, turned, factor, pivots), strict=True))
-    return results
+    return from_factor(node, turned, *Factor()(matrix))
 
 
 def as_written(v):
@@ -40,22 +35,32 @@ def as_written(v):
 
 
 def uses_of(fgraph, matrix):
-    """Return the nodes that factorise a matrix, each with whether it takes the transpose."""
-    found = [(one, False) for one in fgraph.users[matrix] if factorises(one, matrix)]
-    for one in fgraph.users[matrix]:
-        turned = one.outputs[0]
-        if as_written(turned) == (matrix, True):
-            found += [(user, True) for user in fgraph.users[turned] if factorises(user, turned)]
-    return found
+    """Return how many nodes factorise a matrix or its transpose, or have a factor of it already."""
+    turned = [v for one in fgraph.users[matrix] for v in one.outputs if is_transpose(v, matrix)]
+    users = [(one, v) for v in (matrix, *turned) for one in fgraph.users[v]]
+    return sum([is_factor(one) or factorises(one, v) for one, v in users])
+
+
+def is_transpose(v, matrix):
+    """Return whether a term is the transpose of a matrix."""
+    return as_written(v) == (matrix, True)
+
+
+def is_factor(node):
+    """Return whether a node is a `Factor`."""
+    return isinstance(node.op, Factor)
 
 
 def factorises(node, matrix):
-    """Return whether a node factorises a matrix, its first input. (Determinants of single
-    precision are computed in double precision.)
+    """Return whether a node factorises a matrix, its first input, in the dtype of the matrix.
+    (Determinants of single precision are computed in double precision.)
     """
     if type(node.op) not in USES or node.inputs[0] is not matrix:
         return False
-    return not isinstance(node.op, SLogDet) or matrix.type.dtype in ("float64", "complex128")
+    dtype = matrix.type.dtype
+    if node.outputs[0].type.dtype != dtype:
+        return False
+    return not isinstance(node.op, SLogDet) or dtype in ("float64", "complex128")
 
 
 def from_factor(node, turned, factor, pivots):

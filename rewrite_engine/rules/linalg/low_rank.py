@@ -9,6 +9,7 @@ diagonal differ much.
 
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import as_column, as_row
+from rewrite_engine.rules.linalg.solves import MANY_TIMES
 from rewrite_engine.rules.updates import low_rank_update
 from rewrite_engine.tensor import Diagonal, abs, diag, exp, log, lt, prod, sign
 from rewrite_engine.tensor import max as largest
@@ -25,7 +26,7 @@ OF_LOGARITHM = SLogDet(as_written=True)
 #: how small a number on the diagonal may be, as a share of the largest one (so many times the error
 #: may grow)
 LEAST_SHARE = 2.0**-12
-updates = {"phase": "specialize", "claim": backward(2**14)}
+updates = {"phase": "specialize", "claim": backward(2**14), "ends": at_most(MANY_TIMES)}
 
 
 class Updated:
@@ -52,6 +53,11 @@ class Updated:
         size = abs(self.d)
         alike = ifelse(few, lt(LEAST_SHARE * largest(size), smallest(size)), few)
         return ifelse(alike, new, old)
+
+
+def may_be_low(a):
+    """Return whether a matrix is not known to be empty."""
+    return 0 not in a.type.shape
 
 
 def solution(a, b):
@@ -90,7 +96,7 @@ def solution_of_update(a: Matrix, b: Matrix):
     >>> rewritten(linalg.solve(diag(d) + u @ u.T, matrix("b")))
     ifelse(..., b / ExpandDims{axes=[1]}(d) - ..., Solve{as_written}(..., b))
     """
-    return solve(a, b) >> compute(solution), given(low_rank_update(a))
+    return solve(a, b) >> compute(solution), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -101,7 +107,7 @@ def inverse_of_update(a: Matrix):
     >>> rewritten(linalg.inv(diag(d) + u @ u.T))
     ifelse(..., ..., MatrixInverse{as_written}(...))
     """
-    return inverse(a) >> compute(inverted), given(low_rank_update(a))
+    return inverse(a) >> compute(inverted), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -112,7 +118,7 @@ def sign_of_update(a: Matrix):
     >>> rewritten(linalg.slogdet(diag(d) + u @ u.T)[0])
     ifelse(..., Prod(sign(d)) * SLogDet{as_written}(...).sign, SLogDet{as_written}(...).sign)
     """
-    return of_logarithm(a)[0] >> compute(sign_of), given(low_rank_update(a))
+    return of_logarithm(a)[0] >> compute(sign_of), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -123,7 +129,7 @@ def logdet_of_update(a: Matrix):
     >>> rewritten(linalg.slogdet(diag(d) + u @ u.T)[1])
     ifelse(..., Sum(log(abs(d))) + SLogDet{as_written}(...).logabsdet, SLogDet{...}(...).logabsdet)
     """
-    return of_logarithm(a)[1] >> compute(logdet_of), given(low_rank_update(a))
+    return of_logarithm(a)[1] >> compute(logdet_of), given(may_be_low, low_rank_update(a))
 
 
 @rule(**updates)
@@ -135,4 +141,6 @@ def determinant_of_update(a: Matrix):
     ifelse(...) * exp(ifelse(...))
     """
     left = determinant(a)
-    return left >> of_logarithm(a)[0] * exp(of_logarithm(a)[1]), given(low_rank_update(a))
+    return left >> of_logarithm(a)[0] * exp(of_logarithm(a)[1]), given(
+        may_be_low, low_rank_update(a)
+    )

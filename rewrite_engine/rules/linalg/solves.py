@@ -44,6 +44,17 @@ equations = {
 }
 
 
+def meeting(*names):
+    """Return `equations` for a rule that leads to another end than some named rules, which is as
+    good.
+    """
+    return {**equations, "overlaps": dict.fromkeys(names, EITHER_ORDER)}
+
+
+#: of rules that wait until the others have found what is known of a matrix
+late = {"phase": "specialize", "claim": backward(64), "ends": at_most(MANY_TIMES)}
+
+
 def by_lengths(conditions, new, old):
     """Return the new term if conditions hold, which are known at the latest when a function is
     called; else the old one.
@@ -91,7 +102,13 @@ def checked_pivots(a):
 # --- inverses in products -------------------------------------------------------------------------
 
 
-@rule(**equations)
+@rule(
+    **meeting(
+        "solves/matrix_times_inverse",
+        "solves/matrix_times_multiple_of_inverse",
+        "structure/array_times_blocks",
+    )
+)
 def inverse_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
     """Equations are solved with a third of the work of an inverse, and more digits.
 
@@ -111,7 +128,14 @@ def inverse_times_vector(a: Matrix, b: Annotated[Inexact, Vector]):
     return inverse(a) @ b >> column_of(solve(a, as_column(b)))
 
 
-@rule(**equations)
+@rule(
+    **meeting(
+        "solves/multiple_of_inverse_times_matrix",
+        "structure/kron_times_matrix",
+        "structure/blocks_times_array",
+        "solves/negative_inverse_times_array",
+    )
+)
 def matrix_times_inverse(b: Annotated[Inexact, Matrix], a: Matrix):
     """A product with an inverse on the right solves equations with the transpose.
 
@@ -131,7 +155,7 @@ def vector_times_inverse(b: Annotated[Inexact, Vector], a: Matrix):
     return b @ inverse(a) >> column_of(solve(turn(a), as_column(b)))
 
 
-@rule(**equations)
+@rule(**meeting("structure/matrix_times_kron", "dot/transpose_of_dot"))
 def multiple_of_inverse_times_matrix(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
     """A number beside an inverse is multiplied with the solution.
 
@@ -141,7 +165,14 @@ def multiple_of_inverse_times_matrix(c: is_number, a: Matrix, b: Annotated[Inexa
     return (c * inverse(a)) @ b >> c * solve(a, b)
 
 
-@rule(**equations)
+@rule(
+    **meeting(
+        "solves/multiple_of_inverse_times_matrix",
+        "structure/kron_times_matrix",
+        "dot/transpose_of_dot",
+        "solves/negative_inverse_times_array",
+    )
+)
 def matrix_times_multiple_of_inverse(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
     """A number beside an inverse is multiplied with the solution.
 
@@ -149,6 +180,33 @@ def matrix_times_multiple_of_inverse(c: is_number, a: Matrix, b: Annotated[Inexa
     2.0 * Transpose{axes=[1, 0]}(Solve(Transpose{axes=[1, 0]}(a), Transpose{axes=[1, 0]}(b)))
     """
     return b @ (c * inverse(a)) >> c * (b @ inverse(a))
+
+
+@rule(**meeting("structure/matrix_times_kron", "structure/array_times_blocks"))
+def negative_inverse_times_array(a: Matrix, b: Inexact):
+    """The sign of an inverse is that of the solution.
+
+    >>> rewritten(-linalg.inv(matrix("a")) @ matrix("b"))
+    -Solve(a, b)
+    """
+    return (-inverse(a)) @ b >> -(inverse(a) @ b)
+
+
+@rule(
+    **meeting(
+        "solves/multiple_of_inverse_times_matrix",
+        "solves/negative_inverse_times_array",
+        "structure/kron_times_matrix",
+        "structure/blocks_times_array",
+    )
+)
+def array_times_negative_inverse(a: Matrix, b: Inexact):
+    """The sign of an inverse is that of the solution.
+
+    >>> rewritten(vector("b") @ -linalg.inv(matrix("a")))
+    -DropDims{axes=[1]}(Solve(Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(b)))
+    """
+    return b @ (-inverse(a)) >> -(b @ inverse(a))
 
 
 @rule(**equations)
@@ -167,7 +225,7 @@ def inverse_of_inverse(a: Matrix):
 
     >>> a = matrix("a")
     >>> rewritten(linalg.inv(linalg.inv(a @ a.T + eye(3))))
-    a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]
+    a @ Transpose{axes=[1, 0]}(a) + ...
     """
     return inverse(inverse(a)) >> a, given(invertible(a))
 
@@ -176,9 +234,9 @@ def inverse_of_inverse(a: Matrix):
 def solution_with_inverse(a: Matrix, b: Matrix):
     """Equations with an inverse are a product, if there is one.
 
-    >>> a = matrix("a")
-    >>> rewritten(linalg.solve(linalg.inv(a @ a.T + eye(3)), matrix("b")))
-    (a @ Transpose{axes=[1, 0]}(a) + float64[3, 3]) @ b
+    >>> k = linalg.qr(matrix("a"), mode="complete")[0]
+    >>> rewritten(linalg.solve(linalg.inv(k), matrix("b")))
+    QR{complete=True, pivoting=False}(a).Q @ b
     """
     return solve(inverse(a), b) >> a @ b, given(invertible(a))
 
@@ -249,7 +307,11 @@ def by_transpose(a, b, lower, turned, unit):
     return SolveTriangular(not lower, not turned, unit)(a, b)
 
 
-@rule(**equations)
+@rule(
+    **meeting(
+        "dot/transpose_of_dot", "structure/transpose_of_kron", "structure/transpose_of_blocks"
+    )
+)
 def solution_of_turned_triangle(a: Matrix, b: Matrix, lower: Prop, turned: Prop, unit: Prop):
     """A transpose of a triangle is a parameter of its solution.
 
@@ -267,9 +329,9 @@ def solution_of_turned_triangle(a: Matrix, b: Matrix, lower: Prop, turned: Prop,
 def solution_of_turned_symmetric(a: Matrix, b: Matrix):
     """A symmetric matrix is its own transpose.
 
-    >>> a, v = matrix("a"), vector("v")
-    >>> rewritten(v @ linalg.inv(a @ a.T))
-    DropDims{axes=[1]}(Solve(a @ Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(v)))
+    >>> r, v = matrix("r", shape=(3, 3)), vector("v")
+    >>> rewritten(v @ linalg.inv(r + r.T))
+    DropDims{axes=[1]}(Solve(r + Transpose{axes=[1, 0]}(r), ExpandDims{axes=[1]}(v)))
     """
     return solve(turn(a), b) >> solve(a, b), given(symmetric(a))
 
@@ -278,9 +340,9 @@ def solution_of_turned_symmetric(a: Matrix, b: Matrix):
 def inverse_of_turned_symmetric(a: Matrix):
     """A symmetric matrix is its own transpose.
 
-    >>> a = matrix("a")
-    >>> rewritten(linalg.inv(a @ a.T).T)
-    MatrixInverse(a @ Transpose{axes=[1, 0]}(a))
+    >>> r = matrix("r", shape=(3, 3))
+    >>> rewritten(linalg.inv(r + r.T).T)
+    MatrixInverse(r + Transpose{axes=[1, 0]}(r))
     """
     return inverse(turn(a)) >> inverse(a), given(symmetric(a))
 
@@ -289,8 +351,8 @@ def inverse_of_turned_symmetric(a: Matrix):
 def solution_of_diagonal(a: Matrix, b: Matrix):
     """Equations with a diagonal matrix are divisions.
 
-    >>> rewritten(linalg.inv(diag(vector("u"))) @ matrix("b"))
-    ExpandDims{axes=[1]}(1.0 / CheckAndRaise{...}(u, All(u != 0.0))) * b
+    >>> rewritten(linalg.solve(diag(vector("u")), matrix("b")))
+    b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
     """
     return solve(a, b) >> compute(lambda a, b: b / as_column(checked_pivots(a))), given(
         keeps_rows, diagonal(a)
@@ -328,7 +390,13 @@ def solution_of_orthogonal(a: Annotated[Float, Matrix], b: Matrix):
     return solve(a, b) >> turn(a) @ b, given(orthogonal(a))
 
 
-@rule(**equations)
+@rule(
+    **meeting(
+        "solves/inverse_times_matrix",
+        "solves/multiple_of_inverse_times_matrix",
+        "solves/negative_inverse_times_array",
+    )
+)
 def solution_of_product(a: Matrix, b: Matrix, c: Matrix):
     """The equations of a product of square matrices are solved one after the other.
 
@@ -355,7 +423,7 @@ def inverse_of_triangle(a):
     return SolveTriangular(lower=lower)(a, eye(a.shape[0], dtype=a.type.dtype))
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def inverse_of_lower(a: Matrix):
     """The inverse of a triangle is a triangle.
 
@@ -365,7 +433,7 @@ def inverse_of_lower(a: Matrix):
     return inverse(a) >> compute(inverse_of_triangle), given(lower_triangular(a))
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def inverse_of_upper(a: Matrix):
     """The inverse of a triangle is a triangle.
 
@@ -375,7 +443,7 @@ def inverse_of_upper(a: Matrix):
     return inverse(a) >> compute(inverse_of_triangle), given(upper_triangular(a))
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def inverse_of_orthogonal(a: Annotated[Float, Matrix]):
     """The inverse of an orthogonal matrix is its transpose.
 
@@ -402,7 +470,7 @@ def are_no_transposes(a, b):
     return not transposes(a, b)
 
 
-@rule(phase="specialize", claim=backward(64))
+@rule(**late)
 def solution_of_square_product(a: Matrix, b: Matrix, c: Matrix):
     """The equations of a product are solved one after the other, if the factors turn out to be
     square.

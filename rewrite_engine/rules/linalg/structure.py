@@ -10,11 +10,13 @@ from typing import Annotated
 from rewrite_engine.facts import positive_definite, same_length, square
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import turn
+from rewrite_engine.rules.linalg.determinants import times_length
 from rewrite_engine.rules.linalg.solves import (
     are_square,
     both_may_be_square,
     by_lengths,
     equations,
+    meeting,
     squares_of_floats,
 )
 from rewrite_engine.tensor import Diagonal, cast, concatenate, exp, outer, reshape
@@ -28,7 +30,7 @@ from rewrite_engine.tensor.linalg import (
 )
 from rewrite_engine.tensor.product.blocks import BlockDiag, Kron, starts
 
-late = {**equations, "phase": "stabilize"}
+stable = {**equations, "phase": "stabilize"}
 inverse, solve, determinant, of_logarithm = MatrixInverse(), Solve(), Det(), SLogDet()
 kron, blocks = Kron(), BlockDiag()
 
@@ -86,6 +88,19 @@ def substitute_columns(a, b, c, lower, turned, unit):
 
 
 @rule(**equations)
+def kron_times_kron(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
+    """A product of Kronecker products whose factors fit is one of their products.
+
+    >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
+    >>> rewritten(kron(a, b) @ kron(c, d))
+    Reshape{9, 9}(ExpandDims{axes=[1, 3]}(a @ c) * ExpandDims{axes=[0, 2]}(b @ d))
+    """
+    return kron(a, b) @ kron(c, d) >> kron(a @ c, b @ d), given(
+        same_length(a, 1, c, 0), same_length(b, 1, d, 0)
+    )
+
+
+@rule(**meeting("structure/matrix_times_kron"))
 def kron_times_matrix(a: Matrix, b: Matrix, c: Annotated[Inexact, Matrix]):
     """The factors of a Kronecker product are much smaller than the product.
 
@@ -125,19 +140,6 @@ def matrix_times_kron(a: Matrix, b: Matrix, c: Annotated[Inexact, Matrix]):
     return c @ kron(a, b) >> turn(kron(turn(a), turn(b)) @ turn(c))
 
 
-@rule(**equations)
-def kron_times_kron(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
-    """A product of Kronecker products whose factors fit is one of their products.
-
-    >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
-    >>> rewritten(kron(a, b) @ kron(c, d) @ vector("v"))
-    Reshape{9}(a @ c @ (Reshape{3, 3}(v, ...) @ Transpose{axes=[1, 0]}(b @ d)), ...)
-    """
-    return kron(a, b) @ kron(c, d) >> kron(a @ c, b @ d), given(
-        same_length(a, 1, c, 0), same_length(b, 1, d, 0)
-    )
-
-
 @rule(phase="canonicalize", claim=exact, tags=["before_gradients"])
 def transpose_of_kron(a: Matrix, b: Matrix):
     """The transpose of a Kronecker product is that of the transposes.
@@ -148,22 +150,24 @@ def transpose_of_kron(a: Matrix, b: Matrix):
     return turn(kron(a, b)) >> kron(turn(a), turn(b))
 
 
-@rule(**late)
+@rule(**stable)
 def inverse_of_kron(a: Matrix, b: Matrix):
     """The inverse of a Kronecker product is that of the inverses.
 
-    >>> rewritten(linalg.inv(kron(matrix("a"), matrix("b"))) @ vector("c"))
-    DropDims{axes=[1]}(Reshape{...}(Solve(a, ...), ...))
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.inv(kron(a, b)))
+    Reshape{6, 6}(ExpandDims{axes=[1, 3]}(MatrixInverse(a)) * ...)
     """
     return inverse(kron(a, b)) >> compute(invert_both), given(both_may_be_square)
 
 
-@rule(**late)
+@rule(**stable)
 def solution_of_kron(a: Matrix, b: Matrix, c: Matrix):
     """Equations with the factors are much smaller than those with a Kronecker product.
 
-    >>> rewritten(linalg.solve(kron(matrix("a"), matrix("b")), matrix("c")))
-    Reshape{i, i}(Solve(a, ...), ...)
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.solve(kron(a, b), matrix("c", shape=(6, 4))))
+    Reshape{i, 4}(Solve(a, ...), 6)
     """
     return solve(kron(a, b), c) >> compute(solve_columns), given(both_may_be_square)
 
@@ -191,9 +195,8 @@ def kron_sign(a, b):
 def kron_logdet(a, b):
     """Return the logarithm of the determinant of a Kronecker product, in absolute value."""
     of_a, of_b = [of_logarithm(x)[1] for x in (a, b)]
-    rows = [cast(x.shape[0], of_a.type.dtype) for x in (a, b)]
-    old = SLogDet(as_written=True)(kron(a, b))[1]
-    return by_lengths(are_square([a, b]), of_a * rows[1] + of_b * rows[0], old)
+    new = times_length(b.shape[0], of_a) + times_length(a.shape[0], of_b)
+    return by_lengths(are_square([a, b]), new, SLogDet(as_written=True)(kron(a, b))[1])
 
 
 @rule(**equations)
@@ -235,9 +238,9 @@ def determinant_of_kron(a: Matrix, b: Matrix):
 def factor_of_kron(a: Matrix, b: Matrix, lower: Prop, error: Prop):
     """The Cholesky factor of a Kronecker product is that of the factors.
 
-    >>> a, b = [matrix(name) @ matrix(name).T + eye(3) for name in "ab"]
-    >>> rewritten(linalg.cholesky(kron(a, b)) @ vector("c"))
-    Reshape{i}(Cholesky{...}(...) @ (Reshape{...}(...) @ Transpose{...}(Cholesky{...}(...))), ...)
+    >>> a, b = matrices("a", "b")
+    >>> rewritten(linalg.cholesky(kron(a @ a.T + eye(3), b @ b.T + eye(2))) @ vector("c"))
+    Reshape{i}(Cholesky{...}(...) @ (Reshape{...}(c) @ Transpose{...}(Cholesky{...}(...))), 6)
     """
     op = Cholesky(lower=lower, on_error=error)
     return op(kron(a, b)) >> kron(op(a), op(b)), given(positive_definite(a), positive_definite(b))
@@ -255,7 +258,7 @@ def diagonal_of_kron(a: Matrix, b: Matrix):
 
     >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
     >>> rewritten(Diagonal()(kron(a, b)))
-    Reshape{6}(ExpandDims{axes=[1]}(Diagonal(a)) * ExpandDims{axes=[0]}(Diagonal(b)), ...)
+    Reshape{i}(ExpandDims{axes=[1]}(Diagonal(a)) * ExpandDims{axes=[0]}(Diagonal(b)), 6)
     """
     return Diagonal()(kron(a, b)) >> compute(kron_diagonal), given(square(a), square(b))
 
@@ -289,7 +292,7 @@ def solve_blocks(xs, c):
     return by_lengths(are_square(xs), found, Solve(as_written=True)(blocks(*xs), c))
 
 
-@rule(**equations)
+@rule(**meeting("structure/matrix_times_kron", "dot/transpose_of_dot"))
 def blocks_times_array(xs: Rest, c: Inexact):
     """The zeros between blocks are not multiplied.
 
@@ -299,7 +302,9 @@ def blocks_times_array(xs: Rest, c: Inexact):
     return blocks(*xs) @ c >> compute(blocks_times)
 
 
-@rule(**equations)
+@rule(
+    **meeting("structure/kron_times_matrix", "structure/blocks_times_array", "dot/transpose_of_dot")
+)
 def array_times_blocks(xs: Rest, c: Inexact):
     """The zeros between blocks are not multiplied.
 
@@ -319,22 +324,24 @@ def transpose_of_blocks(xs: Rest):
     return turn(blocks(*xs)) >> compute(lambda xs: blocks(*[x.T for x in xs]))
 
 
-@rule(**late)
+@rule(**stable)
 def inverse_of_blocks(xs: Rest):
     """The inverse of blocks along a diagonal has the inverse blocks.
 
-    >>> rewritten(linalg.inv(linalg.block_diag(matrix("a"), matrix("b"))) @ vector("c"))
-    DropDims{axes=[1]}(Join{axis=0}(Solve(a, ...), Solve(b, ...)))
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.inv(linalg.block_diag(a, b)))
+    SetSubtensor{...}(SetSubtensor{...}(..., MatrixInverse(a)), MatrixInverse(b))
     """
     return inverse(blocks(*xs)) >> compute(invert_blocks), given(squares_of_floats)
 
 
-@rule(**late)
+@rule(**stable)
 def solution_of_blocks(xs: Rest, c: Matrix):
     """Equations with each block are solved alone.
 
-    >>> rewritten(linalg.solve(linalg.block_diag(matrix("a"), matrix("b")), matrix("c")))
-    Join{axis=0}(Solve(a, Subtensor{...}(c, ...)), Solve(b, Subtensor{...}(c, ...)))
+    >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
+    >>> rewritten(linalg.solve(linalg.block_diag(a, b), matrix("c")))
+    Join{axis=0}(Solve(a, Subtensor{:3}(c)), Solve(b, Subtensor{3:}(c)))
     """
     return solve(blocks(*xs), c) >> compute(solve_blocks), given(squares_of_floats)
 

@@ -40,13 +40,13 @@ from rewrite_engine.tensor import (
     switch,
 )
 
-READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED, *KNOWN, abs, erf, switch, pow})
+READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED, abs, erf, switch, pow})
 
 
 def may_be_made(op, seen, distinct):
     """Return whether the operand may consist of terms with a better logarithm."""
     head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
-    return head in READABLE_OPS or isinstance(head, Sum) or moves(head)
+    return head in READABLE_OPS or head in KNOWN or isinstance(head, Sum) or moves(head)
 
 
 def fitting(out, found):

@@ -47,6 +47,7 @@ from rewrite_engine.tensor import (
     reciprocal,
     sigmoid,
     sinh,
+    sqr,
     sub,
     switch,
     tanh,
@@ -382,7 +383,24 @@ def combine_terms(fgraph, node):
     >>> x, a = vectors("x a")
     >>> rewritten(a - a * sigmoid(x), a * exp(x) - sigmoid(x) * a)
     [a * sigmoid(-x), a * sigmoid(x) * exp(x)]
+    >>> rewritten(x + x * (x - 1), x * (x + 1) - x)
+    [sqr(x), sqr(x)]
     >>> rewritten(1 - erf(x), 3 * a * erfc(x) - 6 * a)
     [erfc(x), -3.0 * a * erfc(-x)]
     """
-    return better(fgraph, node.outputs[0])
+    found = square_of_sum(node)
+    return better(fgraph, node.outputs[0]) if found is None else found
+
+
+def square_of_sum(node):
+    """Return x**2 for x + x (x - 1) and x (x + 1) - x, whose terms cancel; None for others."""
+    pairs = [node.inputs, node.inputs[::-1]] if node.op is add else [node.inputs[::-1]]
+    for v, product in pairs if len(node.inputs) == 2 else ():
+        if product.head is not mul or len(product.owner.inputs) != 2 or v.type.kind != "f":
+            continue
+        wanted = {v: 1.0, ONE: 1.0 if node.op is sub else -1.0}
+        a, b = product.owner.inputs
+        rest = b if a is v else a if b is v else None
+        if rest is not None and rest.head in SUMS and linear(rest) == wanted:
+            return sqr(v) if v.type is node.outputs[0].type else None
+    return None

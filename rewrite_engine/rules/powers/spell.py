@@ -256,7 +256,9 @@ class Ray:
         self.put(expm1, k, q - sign * turn)
 
     def write_sum(self, k, q):
-        """Write (1 + t**k)**q: as cosh or sech2, or as sigmoids of k u, as many as absorb t, and of -k u."""
+        """Write (1 + t**k)**q: as cosh or sech2, or as sigmoids of k u, as many as absorb t, and of
+        -k u.
+        """
         if self.a == -k / 2 * q and (q > 0 or q == int(q)):
             even = -int(q) // 2 if q < 0 and q % 2 == 0 else 0
             self.spelling.number *= 2.0**q

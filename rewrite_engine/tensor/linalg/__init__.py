@@ -2,8 +2,8 @@
 
 All functions take arrays of matrices, in the last two dimensions. `op.py` has the base class of the
 ops. The families are `triangular.py`, `tridiagonal.py`, `decomposition.py`, `elimination.py`,
-`factor.py`, `solvers.py`, `squares.py` (least squares), `control.py`, `spectral.py`, `pencils.py`
-(pairs of matrices), `summary.py` and `products.py`.
+`factor.py`, `solvers.py`, `squares.py` (least squares, pseudo-inverses), `control.py`,
+`spectral.py`, `pencils.py` (pairs of matrices), `summary.py` and `products.py`.
 """
 
 from rewrite_engine.tensor.linalg.control import *

@@ -92,7 +92,8 @@ class MatrixInverse(Structured, _MatrixOp):
     signature = "(m,m)->(m,m)"
     implied: Any = {
         "symmetric": "symmetric", "positive_definite": "positive_definite", "diagonal": "diagonal",
-        "orthogonal": "orthogonal", "square": True, "invertible": True, "fits": lambda f, a: f.invertible(a),
+        "orthogonal": "orthogonal", "square": True, "invertible": True,
+        "fits": lambda f, a: f.invertible(a),
     }  # fmt: skip
     samples: Sequence[Any] = (
         ({}, (2, 2)),

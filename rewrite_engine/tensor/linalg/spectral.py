@@ -1,10 +1,9 @@
-"""Decompositions with orthogonal matrices, `svd`, `eigh`, `qr`, `schur`; and `eig`, `pinv`, `expm`.
+"""Decompositions with orthogonal matrices, `svd`, `eigh`, `qr`, `schur`; and `eig`, `expm`.
 
 Gradients: J. Townsend, "Differentiating the singular value decomposition" (2016); Z.-Q. Wan & S.-X.
 Zhang, arXiv:1909.02659 (2019), for complex ones; M. Giles (2008), section 3.1, for eigenvectors; S.
 Walter & L. Lehmann, "Algorithmic differentiation of linear algebra functions", arXiv:1001.1654
-(2010), for QR; G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973), for pseudo-inverses; I.
-Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), for exponentials.
+(2010), for QR; I. Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), for exponentials.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from rewrite_engine.tensor.linalg.op import (
     unit,
 )
 from rewrite_engine.tensor.linalg.pencils import EighPair
-from rewrite_engine.tensor.linalg.solvers import Solve, mirrored
+from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.order.sorting import argsort
 from rewrite_engine.tensor.product.dots import matmul
@@ -57,8 +56,8 @@ if TYPE_CHECKING:
     from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
-    "Eig", "Eigh", "Expm", "MatrixPinv", "QR", "SVD", "Schur", "eig", "eigh",
-    "eigvals", "eigvalsh", "expm", "pinv", "qr", "schur", "svd",
+    "Eig", "Eigh", "Expm", "QR", "SVD", "Schur", "eig", "eigh", "eigvals", "eigvalsh", "expm", "qr",
+    "schur", "svd",
 ]  # fmt: skip
 
 
@@ -379,46 +378,6 @@ class Schur(_MatrixOp):
         return [grad_not_implemented(self, 0, inputs[0])]
 
 
-class MatrixPinv(_MatrixOp):
-    """Pseudo-inverses of matrices. hermitian: whether they are Hermitian; then one triangle is
-    read.
-    """
-
-    __props__ = ("hermitian",)
-    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({"hermitian": True}, (3, 3)))
-
-    def __init__(self, hermitian: bool = False) -> None:
-        self.hermitian = hermitian
-        self.signature = "(m,m)->(m,m)" if hermitian else "(m,n)->(n,m)"
-
-    def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix by `SVD`, if no singular value counts as 0."""
-        svd = SVD().single(dtype)
-
-        def run(a: Any) -> Any:
-            u, s, vh = svd(a) or (a, (0, 0), a)
-            return (vh.T.conj() / s).dot(u.T.conj()) if s[-1] > 1e-15 * s[0] else None
-
-        return None if self.hermitian else run
-
-    def batched(self, *arrays: Any) -> Any:
-        """Compute the pseudo-inverses by `numpy.linalg.pinv`."""
-        return of_finite(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
-
-    def L_op(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
-    ) -> list[Any]:
-        """Return the gradient by Golub & Pereyra, equation 4.12, for constant rank."""
-        (a,), (p,), (g,) = inputs, outputs, output_gradients
-        a = mirrored("hermitian", a, True) if self.hermitian else a
-        p_turned, g_turned = adjoint(p), adjoint(g)
-        left = matmul(g_turned - matmul(a, matmul(p, g_turned)), matmul(p, p_turned))
-        right = matmul(p_turned, p)
-        right = matmul(right, g_turned - matmul(matmul(g_turned, p), a))
-        whole = left + right - matmul(matmul(p_turned, g), p_turned)
-        return [in_triangle(whole, True) if self.hermitian else whole]
-
-
 class Expm(_MatrixOp):
     """Exponentials of square matrices."""
 
@@ -584,20 +543,6 @@ def qr(A: TensorLike, mode: str = "full", overwrite_a: bool = False, pivoting: b
         zero = [(0, 0)] * (a.type.ndim - 2) + [(0, rows - smaller(rows, columns)), (0, 0)]
         return (pad(whole.R, zero), whole.P) if pivoting else pad(whole.R, zero)
     return whole
-
-
-def pinv(x: TensorLike, hermitian: bool = False) -> TensorVariable:
-    """Return the pseudo-inverses of matrices, by singular values.
-
-    x: shape (…, m, n); the result has shape (…, n, m). hermitian: use eigenvalues of the lower
-    triangle. The gradient assumes constant rank. Raises `NDimError`; `ShapeError` for a Hermitian
-    matrix that is not square.
-
-    >>> from rewrite_engine.tensor.linalg import pinv
-    >>> pinv([[2.0], [0.0]]).eval()
-    array([[0.5, 0. ]])
-    """
-    return MatrixPinv(bool(hermitian)).lifted(*floats(x))
 
 
 def expm(A: TensorLike) -> TensorVariable:

@@ -1,4 +1,5 @@
-"""Least squares, `lstsq`, and linear equations of tensors, `tensorsolve` and `tensorinv`.
+"""Least squares, `lstsq`; pseudo-inverses, `pinv`; linear equations of tensors, `tensorsolve` and
+`tensorinv`.
 
 Gradients: G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973).
 """
@@ -18,8 +19,16 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.dimshuffle import normalize_axes, squeeze
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.linalg.op import _MatrixOp, adjoint, of_dtype, of_finite, real_dtype
-from rewrite_engine.tensor.linalg.solvers import inv, solve
+from rewrite_engine.tensor.linalg.op import (
+    _MatrixOp,
+    adjoint,
+    floats,
+    in_triangle,
+    of_dtype,
+    of_finite,
+    real_dtype,
+)
+from rewrite_engine.tensor.linalg.solvers import inv, mirrored, solve
 from rewrite_engine.tensor.linalg.spectral import SVD
 from rewrite_engine.tensor.linalg.triangular import columns
 from rewrite_engine.tensor.product.dots import matmul
@@ -31,7 +40,7 @@ if TYPE_CHECKING:
     from rewrite_engine.tensor.annotation import TensorLike
     from rewrite_engine.tensor.variable import TensorVariable
 
-__all__ = ["Lstsq", "lstsq", "tensorinv", "tensorsolve"]
+__all__ = ["Lstsq", "MatrixPinv", "lstsq", "pinv", "tensorinv", "tensorsolve"]
 
 
 class Lstsq(_MatrixOp):
@@ -94,6 +103,46 @@ class Lstsq(_MatrixOp):
         return [ga, gb, zero_gradient(part)]
 
 
+class MatrixPinv(_MatrixOp):
+    """Pseudo-inverses of matrices. hermitian: whether they are Hermitian; then one triangle is
+    read.
+    """
+
+    __props__ = ("hermitian",)
+    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({"hermitian": True}, (3, 3)))
+
+    def __init__(self, hermitian: bool = False) -> None:
+        self.hermitian = hermitian
+        self.signature = "(m,m)->(m,m)" if hermitian else "(m,n)->(n,m)"
+
+    def single(self, dtype: Any) -> Any:
+        """Return a function for one matrix by `SVD`, if no singular value counts as 0."""
+        svd = SVD().single(dtype)
+
+        def run(a: Any) -> Any:
+            u, s, vh = svd(a) or (a, (0, 0), a)
+            return (vh.T.conj() / s).dot(u.T.conj()) if s[-1] > 1e-15 * s[0] else None
+
+        return None if self.hermitian else run
+
+    def batched(self, *arrays: Any) -> Any:
+        """Compute the pseudo-inverses by `numpy.linalg.pinv`."""
+        return of_finite(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Return the gradient by Golub & Pereyra, equation 4.12, for constant rank."""
+        (a,), (p,), (g,) = inputs, outputs, output_gradients
+        a = mirrored("hermitian", a, True) if self.hermitian else a
+        p_turned, g_turned = adjoint(p), adjoint(g)
+        left = matmul(g_turned - matmul(a, matmul(p, g_turned)), matmul(p, p_turned))
+        right = matmul(p_turned, p)
+        right = matmul(right, g_turned - matmul(matmul(g_turned, p), a))
+        whole = left + right - matmul(matmul(p_turned, g), p_turned)
+        return [in_triangle(whole, True) if self.hermitian else whole]
+
+
 # --- functions --------------------------------------------------------------------------------
 
 
@@ -127,6 +176,20 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[TensorVariable, ...]:
         told = m.and_(m.eq(rank, few), m.gt(many, few))
         rest = rest[: m.switch(told, lengths(rest)[0], 0)]
     return (squeeze(x, -1) if vector else x), rest, rank, s
+
+
+def pinv(x: TensorLike, hermitian: bool = False) -> TensorVariable:
+    """Return the pseudo-inverses of matrices, by singular values.
+
+    x: shape (…, m, n); the result has shape (…, n, m). hermitian: use eigenvalues of the lower
+    triangle. The gradient assumes constant rank. Raises `NDimError`; `ShapeError` for a Hermitian
+    matrix that is not square.
+
+    >>> from rewrite_engine.tensor.linalg import pinv
+    >>> pinv([[2.0], [0.0]]).eval()
+    array([[0.5, 0. ]])
+    """
+    return MatrixPinv(bool(hermitian)).lifted(*floats(x))
 
 
 def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:

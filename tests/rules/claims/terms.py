@@ -115,6 +115,48 @@ CHOICES: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.switch(x > 0, y / pt.switch(x > 0, x, -x), 0.0),
     lambda x, y: pt.switch(x > 0, 0.0, 2 - y / pt.switch(x > 0, -x, x)),
 ]
+#: of floats x and y: quotients whose terms vanish together
+VANISHING: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.sin(x) / x,
+    lambda x, y: pt.expm1(x) / x,
+    lambda x, y: x / pt.expm1(x),
+    lambda x, y: y * pt.tanh(x) / x,
+    lambda x, y: pt.sqr(pt.sin(0.5 * x)) / pt.sqr(x),
+    lambda x, y: x / (y * pt.sinh(x)),
+]
+#: differences of a function at near arguments
+NEAR: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.sqrt(x + 1) - pt.sqrt(x),
+    lambda x, y: pt.log(x + 2) - pt.log(x),
+    lambda x, y: pt.log(x) - pt.log1p(x),
+    lambda x, y: pt.arctan(x + 1) - pt.arctan(x),
+    lambda x, y: pt.cbrt(y) - pt.cbrt(y + 2),
+    lambda x, y: pt.sin(x + 1) - pt.sin(x),
+    lambda x, y: pt.cos(x + 1) - pt.cos(x),
+]
+NEAR_QUOTIENTS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: 1 / x - 1 / (x + 1),
+    lambda x, y: 2 / (y + 1) - 2 / (y + 3),
+    lambda x, y: 1 - x / (x + 1),
+    lambda x, y: x / (x + 1) - 1,
+]
+BESIDE_SOFTPLUS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: x + pt.softplus(-x),
+    lambda x, y: y - pt.softplus(y),
+    lambda x, y: pt.softplus(x) - pt.softplus(-x),
+    lambda x, y: pt.softplus(2 * x) - 2 * x,
+]
+GAMMAS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.gamma(x + 1) / pt.gamma(x),
+    lambda x, y: pt.gamma(x) / pt.gamma(x + 2),
+    lambda x, y: pt.gamma(x + 0.5) / pt.gamma(x),
+    lambda x, y: pt.gamma(pt.exp(x) + 1) / (y * pt.gamma(pt.exp(x))),
+]
+SUMS_OF_GAMMALNS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.gammaln(x + 1) - pt.gammaln(x),
+    lambda x, y: pt.gammaln(x) - pt.gammaln(x + 2),
+    lambda x, y: y + pt.gammaln(x + 0.5) - pt.gammaln(x),
+]
 LOGARITHMS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.log(pt.exp(x) + pt.exp(y)),
     lambda x, y: pt.log(2 * pt.exp(x) / pt.sigmoid(y)),
@@ -242,6 +284,12 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "exponentials_are_scaled": [scaled(make) for make in SCALED],
     "combine_factors": [on_floats(make) for make in (*PRODUCTS, *SLOPES, *QUOTIENTS)],
     "combine_terms": [on_floats(make) for make in (*DIFFERENCES, *CHOICES)],
+    "quotient_at_zero": [on_floats(make) for make in VANISHING],
+    "difference_of_functions": [on_floats(make) for make in NEAR],
+    "difference_of_quotients": [on_floats(make) for make in NEAR_QUOTIENTS],
+    "softplus_beside_argument": [on_floats(make) for make in BESIDE_SOFTPLUS],
+    "quotient_of_gammas": [on_floats(make) for make in GAMMAS],
+    "sum_of_gammalns": [on_floats(make) for make in SUMS_OF_GAMMALNS],
     "log_of_factors": [on_floats(make) for make in LOGARITHMS],
     "log1mexp_of_small": [on_floats(make) for make in SMALL],
     "log1p_of_factors": [on_floats(make) for make in LOGARITHMS_OF_MORE],

@@ -74,7 +74,8 @@ def test_numbers_and_factors_are_those_of_numpy(dtype: str) -> None:
 def test_determinants_at_the_ends_of_the_range(diagonal: Any, dtype: str) -> None:
     a = np.diag(np.array(diagonal, dtype))
     with np.errstate(all="ignore"):
-        wanted = np.linalg.det(a), *np.linalg.slogdet(a)
+        sign, size = np.linalg.slogdet(a)
+        wanted = np.linalg.det(a), np.nan if np.isnan(size) else sign, size
     found = compiled(dtype, L.det)(a), *compiled(dtype, L.slogdet)(a)
     for x, y in zip(found, wanted, strict=True):
         assert x.dtype == dtype
