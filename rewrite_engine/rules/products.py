@@ -82,7 +82,7 @@ def is_turned(v):
 
 
 def cut_to_square(a, b, product, offset=0):
-    """Return the rows and columns of two factors from which a diagonal of the product is computed."""
+    """Return the rows of one factor, and the columns of the other, that make up a diagonal."""
     if not offset and is_square(product):
         return a, b
     a, b = a[max(0, -offset) :], b[:, max(0, offset) :]
@@ -106,7 +106,7 @@ def trace_of_product(fgraph, node):
 
     >>> a, b = matrix("a", shape=(3, 4)), matrix("b", shape=(3, 4))
     >>> rewritten(trace(a.T @ b), trace(a @ b.T))
-    [Reshape{12}(a) @ Reshape{12}(b), Reshape{12}(a) @ Reshape{12}(b)]
+    [Reshape{-1}(a) @ Reshape{-1}(b), Reshape{-1}(a) @ Reshape{-1}(b)]
     """
     (diagonal,) = node.inputs
     if not adds_elements(diagonal) or not is_plain_sum(node.op) or node.op.axes(1) != (0,):
@@ -123,9 +123,7 @@ def trace_of_product(fgraph, node):
     return fitting(node.outputs[0], dot(a.flatten(), taken(b.flatten(), [entry])))
 
 
-@node_rewriter(
-    [Diagonal], phase="specialize", claim=backward(4), depth=2, when=below(Dot, MatMul)
-)  # fmt: skip
+@node_rewriter([Diagonal], phase="specialize", claim=backward(4), depth=2, when=below(Dot, MatMul))
 def diagonal_of_product(fgraph, node):
     """Compute only the diagonal of a product. Not data: the product may not be square, and the
     diagonal not the main one.
@@ -140,7 +138,9 @@ def diagonal_of_product(fgraph, node):
         return None
     if adds_elements(out) and len(clients) == 1 and isinstance(next(iter(clients)).op, Sum):
         return None
-    if {*op.axes(ndim)} != {ndim - 2, ndim - 1} or (ndim > 2 and (op.offset or not is_square(product))):
+    if {*op.axes(ndim)} != {ndim - 2, ndim - 1} or (
+        ndim > 2 and (op.offset or not is_square(product))
+    ):
         return None
     offset = op.offset if op.axes(ndim) == (ndim - 2, ndim - 1) else -op.offset
     a, b = product.owner.inputs
@@ -228,7 +228,7 @@ def turned_sum_times_vector(fgraph, node):
     >>> rewritten((a + a.T) @ v)
     a @ v + Transpose{axes=[1, 0]}(a) @ v
     """
-    for total, v, side in (*zip(node.inputs, reversed(node.inputs), (0, 1), strict=True),):
+    for side, (total, v) in enumerate((node.inputs, node.inputs[::-1])):
         if total.head is not add or v.type.ndim != 1 or len(total.owner.inputs) != 2:
             continue
         a, b = total.owner.inputs

@@ -31,7 +31,7 @@ MAX_SEARCHED_CLIENTS = 30  # clients that are looked at to find whether a term i
 
 
 def below(*classes):
-    """Return a `when` of rules for an index: whether an op of these classes made the array."""
+    """Return a `when` of rules: whether an op of these classes made the first operand."""
 
     def made_by(op, seen, distinct):
         return isinstance(head_of(seen[0]), classes)
