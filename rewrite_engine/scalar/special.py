@@ -153,6 +153,12 @@ erfcinv = _float(
     "erfcinv", "scipy.special.erfcinv", lambda m, g, z, x: -(g * (_SQRT_PI / 2) * m.exp(m.sqr(z))),
     cost=30, domain="(0, 2)",
 )  # fmt: skip
+#: the logarithm of the normal distribution function, log(erfc(-x / sqrt(2)) / 2)
+log_ndtr = _float(
+    "log_ndtr", "scipy.special.log_ndtr",
+    lambda m, g, z, x: g * math.sqrt(2 / math.pi) / m.erfcx(x * -math.sqrt(0.5)),
+    cost=30, increasing=True, range="(-inf, 0)",
+)  # fmt: skip
 #: the x whose normal distribution function is exp(y)
 ndtri_exp = _float(
     "ndtri_exp", "scipy.special.ndtri_exp",
