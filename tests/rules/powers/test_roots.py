@@ -81,3 +81,22 @@ def test_the_normal_distribution_function_is_one_op() -> None:
     np.testing.assert_allclose(value, special.log_ndtr(at), rtol=1e-13)
     ratio = np.sqrt(2 / np.pi) / special.erfcx(-at / np.sqrt(2))
     np.testing.assert_allclose(slope, ratio, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("make", "text", "right"),
+    [
+        (lambda x: 1 - pt.exp(-pt.exp(x)), "-expm1(-exp(x))", lambda x: -np.expm1(-np.exp(x))),
+        (lambda x: pt.exp(-pt.exp(x)) - 1, "expm1(-exp(x))", lambda x: np.expm1(-np.exp(x))),
+        (lambda x: 1 - pt.exp(-(x**2)), "-expm1(-sqr(x))", lambda x: -np.expm1(-np.square(x))),
+    ],
+)
+def test_exponentials_that_cannot_overflow_keep_the_digits_of_their_rest(
+    make: Any, text: str, right: Any
+) -> None:
+    x = pt.vector("x")
+    f = rw.function([x], make(x))
+    assert rw.pp(f.fgraph) == text
+    at = np.array([-700.0, -40.0, -1e-9, 0.5, 6.0, 1000.0, np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(f(at), right(at), rtol=1e-14)
