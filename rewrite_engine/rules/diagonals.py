@@ -265,7 +265,7 @@ def columns_chosen(n, p, b):
     return with_others(b[..., p], p, n, (0 * b).sum(axis=-1, keepdims=True))
 
 
-@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
+@rule(**{**scalings, "claim": backward(4)})
 def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
     """Rows of a unit matrix choose rows of the other factor. (The zeros keep a NaN in others.)
 
@@ -277,7 +277,7 @@ def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vecto
     return left >> compute(rows_chosen), given(takes_rows, is_as_long, is_narrow)
 
 
-@rule(phase="canonicalize", claim=backward(4), tags=["before_gradients"])
+@rule(**{**scalings, "claim": backward(4)})
 def chosen_columns(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
     """Rows of a unit matrix, transposed, choose columns of the other factor. (The zeros keep a NaN
     in others.)

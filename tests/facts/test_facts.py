@@ -17,6 +17,7 @@ from rewrite_engine.facts import *
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.language import because, fact
 from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.tensor import linalg
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.special import Softmax
 from tests.tensor.evaluate import evaluate
@@ -222,6 +223,52 @@ def test_matrices(term: Any, wanted: Any) -> None:
     assert positive_semidefinite not in said or low > -1e-9
     assert positive_definite not in said or low > 0
     assert diagonal not in said or not (m - np.diag(np.diag(m))).any()
+
+
+Q = linalg.qr(X, mode="complete")[0]
+L, U, D = pt.tril(X), pt.triu(X), pt.diag(x)
+SQUARE = pt.matrix("A", shape=(3, 3))
+
+
+@pytest.mark.parametrize(
+    ("term", "wanted"),
+    [
+        (X, ""), (SQUARE, "square"), (X @ X.T, "square symmetric"), (X + pt.eye(3), "square"),
+        (D, "square symmetric diagonal lower upper"), (D @ D, "square diagonal lower upper"),
+        (pt.eye(3), "square symmetric diagonal lower upper unit orthogonal invertible"),
+        (2 * pt.eye(3), "square symmetric diagonal lower upper invertible"),
+        (L, "lower"), (U, "upper"), (L.T, "upper"), (L @ L, "lower"), (U @ U, "upper"),
+        (L @ U, ""), (L + L, "lower"), (L + U, ""), (L * X, "lower"), (pt.tril(X, -1), "lower"),
+        (pt.tril(X, 1), ""), (pt.triu(SQUARE), "square upper"), (pt.tril(SQUARE), "square lower"),
+        (linalg.cholesky(X), "square lower"), (linalg.cholesky(X).T, "square upper"),
+        (linalg.cholesky(X, lower=False), "square upper"),
+        (Q, "square orthogonal invertible"), (Q.T, "square orthogonal invertible"),
+        (Q @ Q, "square orthogonal invertible"), (Q + Q, "square"),
+        (linalg.inv(X), "square invertible"), (linalg.expm(X), "square"),
+        (X @ X.T + pt.eye(X.shape[0]), "square symmetric invertible"),
+        (pt.constant([[0.0, 1], [1, 0]]), "square symmetric orthogonal invertible"),
+        (pt.constant([[1.0, 1], [1, 1]]), "square symmetric unit"),
+    ],
+    ids=label,
+)  # fmt: skip
+def test_more_of_matrices(term: Any, wanted: str) -> None:
+    known = {
+        "square": square, "symmetric": symmetric, "diagonal": diagonal, "lower": lower_triangular,
+        "upper": upper_triangular, "unit": unit_diagonal, "orthogonal": orthogonal,
+        "invertible": invertible,
+    }  # fmt: skip
+    term = FunctionGraph(None, [term], clone=False).outputs[0]
+    said = {name for name, one in known.items() if one(term)}
+    assert said == set(wanted.split())
+    good = np.array([[2.0, 1, 0.5], [1, 3, -1], [0.25, -1, 4]])
+    found = value(term, {X: good @ good.T, SQUARE: good, x: np.array([1.0, -2.0, 3.0])})
+    for name in said:
+        if name == "diagonal":
+            assert not (found - np.diag(found.diagonal())).any()
+        elif name == "unit":
+            assert (found.diagonal() == 1).all()
+        else:
+            assert known[name].tester(found), name
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def rules_of(query: Query) -> set[Any]:
 
 
 def test_phases_in_order() -> None:
-    known = ["merge", "canonicalize", "stabilize", "specialize", "inplace"]
+    import rewrite_engine.tensor.linalg  # noqa: F401  (the phase "factorize" is left out before)
+
+    known = ["merge", "canonicalize", "stabilize", "specialize", "factorize", "inplace"]
     for names in ([p.name for p in PHASES], [p.name for p in optimizer()]):
         assert [n for n in names if n in known] == known
     assert optimizer() is optimizer()
@@ -51,6 +53,21 @@ def test_excluding_a_phase() -> None:
     assert not any(isinstance(p, InplaceOptimizer) for p in parts)
     assert len(parts) == len(list(optimizer())) - 1
     assert not any(r.phase == "stabilize" for r in rules_of(Query().excluding("stabilize")))
+
+
+def test_factors_are_made_after_all_other_rules() -> None:
+    a, b = pt.matrix("a"), pt.vector("b")
+    outputs = [b @ pt.linalg.inv(a), pt.linalg.slogdet(a)[1]]
+
+    def factors(mode: Any) -> int:
+        f = rw.function([a, b], outputs, mode=mode)
+        return sum([type(node.op).__name__ == "Factor" for node in f.fgraph.toposort()])
+
+    assert factors(None) == 1
+    assert factors("fast_compile") == factors(rw.Mode().excluding("factorize")) == 0
+    assert [r.name for r in rules_of(Query()) if r.phase == "factorize"] == [
+        "factors/one_factorisation"
+    ]
 
 
 def test_excluding_a_claim() -> None:

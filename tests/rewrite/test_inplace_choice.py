@@ -16,7 +16,7 @@ from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.order import Order
-from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rewrite.inplace import InplaceOptimizer, _before_conditions
 from rewrite_engine.rewrite.reachability import Paths, Search
 from rewrite_engine.rewrite.trace import Trace
 from tests.cells import Cell, best, either, legal, random_graph, run, same
@@ -295,3 +295,22 @@ def test_searches_answer_as_reachability_does() -> None:
             for reader in random.Random(seed).sample(readers, len(readers)):
                 assert search is not None
                 assert search.is_followed(reader) == bool(after[reader] & set(readers))
+
+
+def test_nodes_of_conditions_are_known() -> None:
+    """What conditions are computed from runs in all branches: readers of a value in a branch are
+    not put before it.
+    """
+    import rewrite_engine as rw
+    import rewrite_engine.tensor as pt
+
+    x, n = pt.vector("x"), pt.lscalar("n")
+    shared = pt.exp(x)
+    summed, in_branch = pt.sort(shared).sum(), pt.cumsum(shared)
+    out = pt.ifelse(pt.lt(summed, n), in_branch.sum(), shared[0])
+    graph = FunctionGraph([x, n], [out])
+    early = {type(node.op).__name__ for node in _before_conditions(graph.toposort())}
+    assert {"Sort", "CAReduce", "Sum"} & early
+    assert "CumOp" not in early
+    assert not {type(in_branch.owner.op).__name__} & early
+    assert rw.function([x, n], out, mode="vm")([0.0, 0.0], 3) == 3.0

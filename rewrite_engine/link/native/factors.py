@@ -498,12 +498,7 @@ def _(op: Factor, node: Apply, plan: RegionPlan) -> None:
             t.do(f"store i32 1, ptr {done}")
             either(t, may_be_definite(t, n, out, size, 0), cholesky, lambda: None)
             left = t.new(f"icmp ne i32 {t.new(f'load i32, ptr {done}')}, 0")
-            either(t, left, eliminate, lambda: None)
-
-        def eliminate() -> None:
-            n_ = ("i", size)
-            call(t, "dgetrf", n_, n_, out, n_, places, done)
-            write_loop(t, n, lambda i: _add_to_pivot(t, t.at(places, i, "i32"), -1))
+            either(t, left, lambda: _eliminate(t, n, size, out, places, done), lambda: None)
 
         where_some(t, size, factor)
 
@@ -521,8 +516,7 @@ def _(op: FactorSolve, node: Apply, plan: RegionPlan) -> None:
     both, right = in_columns(plan, factor), matrix(plan, b, 2)
     view = in_memory(plan, pivots)
     view = view if view.steps[-1] == ONE else plan.copy(view, plan.shape(pivots), "i32")
-    scratch = plan.call((n,), "i32", (), lambda t, value: None)
-    counted = Matrix(scratch, 1, ONE)
+    counted = Matrix(plan.call((n,), "i32", (), lambda t, value: None), 1, ONE)
     counted.apart = ()
 
     def write(t: Any, at: list[str], steps: list[str]) -> None:
@@ -530,10 +524,6 @@ def _(op: FactorSolve, node: Apply, plan: RegionPlan) -> None:
 
         def copy_one(j: str, i: str, place: str) -> None:
             t.store_one(t.load_one(step_to(t, (b_, steps[2]), i, j), "d"), place, "d")
-
-        def count_one(i: str) -> None:
-            row = t.new(f"load i32, ptr {t.at(places, i, 'i32')}")
-            t.do(f"store i32 {t.new(f'add i32 {row}, 1')}, ptr {t.at(swaps, i, 'i32')}")
 
         def solve() -> None:
             info, n_, m_ = t.room("i32"), ("i", size), ("i", t.length(m))
@@ -543,13 +533,13 @@ def _(op: FactorSolve, node: Apply, plan: RegionPlan) -> None:
 
             def by_elimination() -> None:
                 write_loop(t, n, lambda i: _not_zero(t, step_to(t, (a_, steps[0]), i, i)))
-                write_loop(t, n, count_one)
+                write_loop(t, n, lambda i: _count_pivot(t, places, swaps, i, 1))
                 call(t, "dgetrs", "N" if op.transposed else "T", n_, m_, a_, far, swaps, *tail)
 
-            first = t.new(f"load i32, ptr {places}")
+            cholesky = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {places}')}, {NO_PIVOT}")
             either(
                 t,
-                t.new(f"icmp eq i32 {first}, {NO_PIVOT}"),
+                cholesky,
                 lambda: call(t, "dpotrs", "L", n_, m_, a_, far, *tail),
                 by_elimination,
             )
@@ -569,10 +559,17 @@ def in_columns(plan: RegionPlan, v: Any) -> Matrix:
     return Matrix(x, 2, x.steps[-2])
 
 
-def _add_to_pivot(t: Any, place: str, number: int) -> None:
-    """Add a number to a pivot: those of LAPACK count from 1."""
-    old = t.new(f"load i32, ptr {place}")
-    t.do(f"store i32 {t.new(f'add i32 {old}, {number}')}, ptr {place}")
+def _eliminate(t: Any, n: Length, size: str, out: str, places: str, info: str) -> None:
+    """Write a call of `getrf`, whose pivots count from 1. A 0 on the diagonal is no error."""
+    n_ = ("i", size)
+    call(t, "dgetrf", n_, n_, out, n_, places, info)
+    write_loop(t, n, lambda i: _count_pivot(t, places, places, i, -1))
+
+
+def _count_pivot(t: Any, source: str, target: str, i: str, number: int) -> None:
+    """Write the sum of a pivot and a number."""
+    row = t.new(f"load i32, ptr {t.at(source, i, 'i32')}")
+    t.do(f"store i32 {t.new(f'add i32 {row}, {number}')}, ptr {t.at(target, i, 'i32')}")
 
 
 def _copy(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:

@@ -307,7 +307,7 @@ def sign_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
     >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
     >>> whole = join(0, join(1, a, zeros_like(b)), join(1, c, d))
     >>> rewritten(linalg.slogdet(whole)[0])
-    SLogDet(a).sign * SLogDet(d).sign + abs(ifelse(...))
+    SLogDet(a).sign * SLogDet(d).sign + abs(Sum(0.0 * c))
     """
     whole = join(0, join(1, a, b), join(1, c, d))
     return of_logarithm(whole)[0] >> compute(with_blocks(0, lambda x, y: x * y)), given(
@@ -322,7 +322,7 @@ def logdet_of_block_triangle(a: Matrix, b: Matrix, c: Matrix, d: Matrix):
     >>> a, b, c, d = [matrix(name, shape=(3, 3)) for name in "abcd"]
     >>> whole = join(0, join(1, a, zeros_like(b)), join(1, c, d))
     >>> rewritten(linalg.slogdet(whole)[1])
-    SLogDet(a).logabsdet + SLogDet(d).logabsdet + abs(ifelse(...))
+    SLogDet(a).logabsdet + SLogDet(d).logabsdet + abs(Sum(0.0 * c))
     """
     whole = join(0, join(1, a, b), join(1, c, d))
     return of_logarithm(whole)[1] >> compute(with_blocks(1, lambda x, y: x + y)), given(

@@ -110,7 +110,8 @@ class _OfFactor(_Internal):
     __props__: tuple[str, ...] = ()
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        return [working_dtype(*[t.dtype for t in types if t.kind in "fc"])]
+        factor, _, *others = types
+        return [working_dtype(*[t.dtype for t in (factor, *others)])]
 
     def one(self, dtype: Any) -> Callable[..., Any]:
         """Return a function of the factor and pivots of one matrix, and other arrays."""
