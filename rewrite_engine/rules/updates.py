@@ -62,7 +62,19 @@ def factors_of(x, whole):
     if number is not None and number.type.ndim == 0 and x.type.dtype == whole.type.dtype:
         one = constant(1, dtype=x.type.dtype)
         return alloc(number, whole.shape[0], 1), alloc(one, 1, whole.shape[1])
-    return outer_factors(x) if x.head is mul and x.type.ndim == 2 else None
+    if x.head is not mul or x.type.ndim != 2:
+        return None
+    return scaled_factors(x) or outer_factors(x)
+
+
+def scaled_factors(x):
+    """Return the factors of a number times a product of matrices; None for other terms."""
+    products = [v for v in x.owner.inputs if isinstance(v.head, Dot) and v.type.ndim == 2]
+    numbers = [v for v in x.owner.inputs if False not in v.type.broadcastable]
+    if len(products) != 1 or len(numbers) + 1 < len(x.owner.inputs):
+        return None
+    u, v = products[0].owner.inputs
+    return (mul(*numbers, u), v) if u.type.ndim == v.type.ndim == 2 else None
 
 
 def outer_factors(x):

@@ -267,7 +267,7 @@ def determinant_of_product(a: Matrix, b: Matrix):
     return determinant(a @ b) >> found[0] * exp(found[1]), given(both_may_be_square)
 
 
-@rule(**determinants)
+@rule(**{**determinants, "tags": ["values_only"]})
 def determinant_of_inverse(a: Annotated[Float, Matrix]):
     """The determinant of an inverse is the inverse of the determinant.
 

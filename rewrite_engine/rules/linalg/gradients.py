@@ -10,6 +10,7 @@ from rewrite_engine.tensor import (
     Dot,
     IncDiagonal,
     constant,
+    mul,
     reciprocal,
     true_div,
 )
@@ -55,7 +56,7 @@ def gradient_of_normal_density(fgraph, node):
 
 def solved_and_given(sign, product, low):
     """Return the sign and the v of v @ z.T with low.T @ v = z; None for other products."""
-    if type(product.head) is not Dot:
+    if type(product.head) is not Dot and not is_outer(product):
         return sign, None
     (sign_of_v, v), (sign_of_z, turned) = map(signed_term, product.owner.inputs)
     is_turned = isinstance(turned.head, DimShuffle) and turned.head.new_order == (1, 0)
@@ -63,6 +64,12 @@ def solved_and_given(sign, product, low):
     is_solved = type(op).__name__ == "SolveTriangular" and v.owner.inputs == (low, z)
     fits = is_solved and op.lower and op.transpose and not op.unit_diagonal
     return sign * sign_of_v * sign_of_z, v if fits else None
+
+
+def is_outer(x):
+    """Return whether a term is a column times a row."""
+    factors = x.owner.inputs if x.head is mul else ()
+    return [v.type.broadcastable for v in factors] == [(False, True), (True, False)]
 
 
 def over_diagonal(sign, line, low):

@@ -19,8 +19,16 @@ from rewrite_engine.facts import (
     upper_triangular,
 )
 from rewrite_engine.language import *
-from rewrite_engine.rules.diagonals import as_column, is_number, keeps_rows, turn
-from rewrite_engine.tensor import Diagonal, DimShuffle, and_, diag, eq, neq
+from rewrite_engine.match.outline import head_of
+from rewrite_engine.rules.diagonals import (
+    as_column,
+    is_number,
+    is_read_once,
+    keeps_rows,
+    one_of,
+    turn,
+)
+from rewrite_engine.tensor import Diagonal, DimShuffle, Dot, Tri, and_, diag, eq, mul, neq, switch
 from rewrite_engine.tensor import all as all_of
 from rewrite_engine.tensor.creation import eye
 from rewrite_engine.tensor.dimshuffle import transposes
@@ -245,62 +253,47 @@ def solution_with_inverse(a: Matrix, b: Matrix):
 # --- products of solutions ------------------------------------------------------------------------
 
 
-@rule(**equations)
-def solutions_times_vector(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
-    """One system of equations replaces one for each column.
+def is_solution(op, seen, distinct):
+    """Return whether a factor of a product is a solution of equations, or a transpose of one."""
+    heads = [head_of(x) for x in seen]
+    return any(isinstance(head, Solve | SolveTriangular | DimShuffle) for head in heads)
+
+
+@node_rewriter(
+    [Dot], phase="canonicalize", claim=backward(64), depth=3, when=is_solution,
+    tags=["before_gradients"],
+)  # fmt: skip
+def one_system(fgraph, node):
+    """Solve one system of equations instead of one for each column, if only its product with a
+    vector is needed. Not data: solutions that are needed anyway stay.
 
     >>> a, b, v = matrix("a"), matrix("b"), vector("v")
     >>> rewritten(linalg.solve(a, b) @ v)
     DropDims{axes=[1]}(Solve(a, ExpandDims{axes=[1]}(b @ v)))
-    """
-    return solve(a, b) @ v >> column_of(solve(a, as_column(b @ v)))
-
-
-@rule(**equations)
-def vector_times_solutions(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
-    """One system of equations replaces one for each column.
-
-    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
-    >>> rewritten(v @ linalg.solve(a, b))
-    DropDims{axes=[1]}(Solve(Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(v))) @ b
-    """
-    return v @ solve(a, b) >> column_of(solve(turn(a), as_column(v))) @ b
-
-
-@rule(**equations)
-def turned_solutions_times_vector(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
-    """One system of equations with the transpose replaces one for each column.
-
-    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
     >>> rewritten(b @ linalg.inv(a) @ v)
     b @ DropDims{axes=[1]}(Solve(a, ExpandDims{axes=[1]}(v)))
     """
-    return turn(solve(a, b)) @ v >> turn(b) @ column_of(solve(turn(a), as_column(v)))
+    x, v = node.inputs
+    on_left = x.type.ndim == 1
+    x, v = (v, x) if on_left else (x, v)
+    if v.type.ndim != 1 or x.type.ndim != 2 or v.type.kind not in "fc":
+        return None
+    is_turned = isinstance(x.head, DimShuffle) and x.head.new_order == (1, 0)
+    inner = x.owner.inputs[0] if is_turned else x
+    is_solved = isinstance(inner.head, Solve | SolveTriangular)
+    if not is_solved or not (is_read_once(fgraph, x) and is_read_once(fgraph, inner)):
+        return None
+    a, b = inner.owner.inputs
+    if is_turned == on_left:
+        return column_of(inner.head(a, as_column(b @ v)))
+    return b.T @ column_of(with_transpose(inner.head, a, as_column(v)))
 
 
-@rule(**equations)
-def vector_times_turned_solutions(a: Matrix, b: Matrix, v: Annotated[Inexact, Vector]):
-    """One system of equations replaces one for each column.
-
-    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
-    >>> rewritten(v @ linalg.solve(a, b).T)
-    DropDims{axes=[1]}(Solve(a, ExpandDims{axes=[1]}(b @ v)))
-    """
-    return v @ turn(solve(a, b)) >> column_of(solve(a, as_column(b @ v)))
-
-
-@rule(**equations)
-def substitutions_times_vector(
-    a: Matrix, b: Matrix, v: Annotated[Inexact, Vector], lower: Prop, turned: Prop, unit: Prop
-):
-    """One substitution replaces one for each column.
-
-    >>> low, b, v = matrix("low"), matrix("b"), vector("v")
-    >>> rewritten(linalg.solve_triangular(low, b, lower=True) @ v)
-    DropDims{axes=[1]}(SolveTriangular{...}(low, ExpandDims{axes=[1]}(b @ v)))
-    """
-    found = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
-    return found(a, b) @ v >> column_of(found(a, as_column(b @ v)))
+def with_transpose(op, a, b):
+    """Return the solution of equations with the transpose of a matrix."""
+    if isinstance(op, SolveTriangular):
+        return SolveTriangular(op.lower, not op.transpose, op.unit_diagonal)(a, b)
+    return op(a.T, b)
 
 
 def by_transpose(a, b, lower, turned, unit):
@@ -324,6 +317,73 @@ def solution_of_turned_triangle(a: Matrix, b: Matrix, lower: Prop, turned: Prop,
 
 
 # --- what is known of the matrix ------------------------------------------------------------------
+
+
+def reads_half(lower, k):
+    """Return whether a triangle up to a diagonal has all that a solution reads."""
+    return lower and k.number >= 0
+
+
+def reads_other_half(lower, k):
+    """Return whether what is left of a triangle up to a diagonal has all that a solution reads."""
+    return not lower and k.number < 0
+
+
+@rule(phase="specialize", claim=exact)
+def solution_of_lower_half(
+    x: Matrix, y: Anything, n: Scalar, m: Scalar, k: Const, b: Matrix,
+    lower: Prop, turned: Prop, unit: Prop,
+):  # fmt: skip
+    """A solution by substitution reads one triangle: the other one need not be removed.
+
+    >>> rewritten(linalg.solve(tril(matrix("a")), matrix("b")))
+    SolveTriangular{lower=True, transpose=False, unit_diagonal=False}(a, b)
+    """
+    op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
+    return op(switch(Tri()(n, m, k), x, y), b) >> op(x, b), given(reads_half)
+
+
+@rule(phase="specialize", claim=exact)
+def solution_of_upper_half(
+    x: Matrix, y: Anything, n: Scalar, m: Scalar, k: Const, b: Matrix,
+    lower: Prop, turned: Prop, unit: Prop,
+):  # fmt: skip
+    """A solution by substitution reads one triangle: the other one need not be removed.
+
+    >>> rewritten(linalg.solve(triu(matrix("a")), matrix("b")))
+    SolveTriangular{lower=False, transpose=False, unit_diagonal=False}(a, b)
+    """
+    op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
+    return op(switch(Tri()(n, m, k), y, x), b) >> op(x, b), given(reads_other_half)
+
+
+def divided(c, b, rest):
+    """Return the solution of equations with a number times a matrix; an error if it is 0, and NaN
+    if it is not finite.
+    """
+    number = c.dimshuffle()
+    factor = 1 / nonzero_or_error(number, neq(number, 0)) + 0 * number
+    return solve(one_of(rest), b) * factor
+
+
+@rule(**equations)
+def solution_of_multiple(c: is_number, b: Matrix, rest: Rest):
+    """A number beside the matrix divides the solution.
+
+    >>> rewritten(linalg.solve(2 * matrix("a"), matrix("b")))
+    0.5 * Solve(a, b)
+    """
+    return solve(mul(c, *rest), b) >> compute(divided)
+
+
+@rule(**equations)
+def solution_of_negative(a: Matrix, b: Matrix):
+    """The sign of the matrix is that of the solution.
+
+    >>> rewritten(linalg.solve(-matrix("a"), matrix("b")))
+    -Solve(a, b)
+    """
+    return solve(-a, b) >> -solve(a, b)
 
 
 @rule(**equations)

@@ -237,7 +237,7 @@ def logdet_of_kron(a: Matrix, b: Matrix):
     return of_logarithm(kron(a, b))[1] >> compute(kron_logdet), given(both_may_be_square)
 
 
-@rule(**equations)
+@rule(**{**equations, "tags": ["values_only"]})
 def determinant_of_kron(a: Matrix, b: Matrix):
     """The determinant of a Kronecker product is made of powers of those of the factors, which may
     overflow: by logarithms.
@@ -394,7 +394,7 @@ def logdet_of_blocks(xs: Rest):
     ), given(squares_of_floats)
 
 
-@rule(**equations)
+@rule(**{**equations, "tags": ["values_only"]})
 def determinant_of_blocks(xs: Rest):
     """The determinant of blocks along a diagonal is the product of theirs, which may overflow: by
     logarithms.
