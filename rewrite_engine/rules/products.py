@@ -101,7 +101,7 @@ def adds_elements(diagonal):
 
 
 @node_rewriter([Sum], phase="specialize", claim=backward(4), depth=3, when=below(Diagonal))
-def trace_of_product(fgraph, node):
+def trace_of_turned_product(fgraph, node):
     """Compute a trace without the product. Not data: one of the factors is transposed.
 
     >>> a, b = matrix("a", shape=(3, 4)), matrix("b", shape=(3, 4))

@@ -211,6 +211,13 @@ def test_batches(case: Case, part: str) -> None:
 # --- lengths ----------------------------------------------------------------------------------
 
 
+def length_found(found: Any, values: Any, shapes: Any) -> int:
+    """Return the number for a value of the fact `length`: a number, an integer or a dimension."""
+    if isinstance(found, int):
+        return found
+    return shapes[found[0]][found[1]] if isinstance(found, tuple) else int(values[found])
+
+
 @pytest.mark.parametrize("known", [True, False])
 @of_all
 def test_all_that_the_shape_rule_says_agrees_with_the_values(case: Case, known: bool) -> None:
@@ -231,8 +238,7 @@ def test_all_that_the_shape_rule_says_agrees_with_the_values(case: Case, known: 
     for v, shape in shapes.items():
         for axis, size in enumerate(shape):
             assert ids.setdefault(dims.find(dims.of(v)[axis]), size) == size, (v, axis)
-            found = length(v, axis).value
-            assert size == (found if isinstance(found, int) else shapes[found[0]][found[1]])
+            assert size == length_found(length(v, axis).value, given, shapes)
     lengths = [n for v in outputs for n in _inferred(node, v.index)]
     assert [int(n) for n in evaluate(lengths, given)] == [n for v in outputs for n in shapes[v]]
     f = rw.function(inputs, [v.shape for v in outputs], on_unused_input="ignore")
