@@ -240,6 +240,8 @@ SCALAR: dict[str, Any] = {
     "erf": real(lambda a: mp.erf(a)),
     "erfc": real(erfc),
     "logerfc": real(lambda a: logarithm(erfc(a))),
+    "log_ndtr": real(lambda a: logarithm(erfc(-a / mp.sqrt(2)) / 2)),
+    "log_odds": real(lambda a: logarithm(divide(a, 1 - a))),
     "gamma": real(gamma),
     "gammasgn": real(lambda a: mp.sign(mp.gamma(a)) if a else mpf(1)),
     "beta": real(lambda a, b: mp.beta(a, b)),
