@@ -144,8 +144,18 @@ def diagonal_of_product(fgraph, node):
         return None
     offset = op.offset if op.axes(ndim) == (ndim - 2, ndim - 1) else -op.offset
     a, b = product.owner.inputs
-    a, b = cut_to_square(a, b, product, offset) if ndim == 2 else (a, b)
-    return fitting(out, row_products(a, b.mT))
+    if ndim > 2:
+        return fitting(out, row_products(a, b.mT))
+    by_columns = is_turned(a) and not is_turned(b)
+    a, b = cut_to_square(a, b, product, offset)
+    if not by_columns:
+        return fitting(out, row_products(a, b.T))
+    groups = comparisons(fgraph, product.owner, {(0, 1)})
+    if groups is None:
+        return None
+    entries = [WHOLE, WHOLE]
+    entries = after_comparing(entries, groups, product.owner.op, whole=0) if groups else entries
+    return fitting(out, Sum(axis=0)(a.T * taken(b, entries)))
 
 
 def row_products(a, b):
@@ -360,6 +370,8 @@ def of_all_elements(fgraph, x, a, b):
     groups = comparisons(fgraph, x.owner, places)
     if groups is None:
         return None
+    if is_turned(a) and is_turned(b):
+        a, b = a.T, b.T  # (as they lie in memory)
     (entry,) = after_comparing([WHOLE], groups, x.owner.op, whole=0) if groups else [WHOLE]
     return dot(a.flatten(), taken(b.flatten(), [entry]))
 
@@ -373,6 +385,8 @@ def batched(x, a, b, sides, over, batch):
     columns = [d for d in right if d not in left]
     if len(over) > 1 or len(rows) > 1 or len(columns) > 1:
         return None
+    if not rows and not columns and (over[0] < x.type.ndim - 1 or is_turned(a) or is_turned(b)):
+        return None  # (elements far from each other in memory)
     a = a.dimshuffle(
         *map(left.index, batch), *(map(left.index, rows) if rows else "x"), left.index(over[0])
     )
