@@ -17,13 +17,16 @@ from rewrite_engine.rules.indexing.place import (
     count_uses,
     taken,
 )
+from rewrite_engine.rules.shape import length
 from rewrite_engine.tensor import (
+    Alloc,
     Diagonal,
     DimShuffle,
     Dot,
     MatMul,
     Sum,
     add,
+    alloc,
     dot,
     expand_dims,
     matmul,
@@ -249,6 +252,42 @@ def turned_sum_times_vector(fgraph, node):
         parts = [dot(v, w) if side else dot(w, v) for w in (a, b)]
         return fitting(node.outputs[0], add(*parts))
     return None
+
+
+def has_fill(op, seen, distinct):
+    """Return whether an operand is a filled array."""
+    return any(isinstance(head_of(s), Alloc) for s in seen)
+
+
+def repeated_part(v, axis):
+    """Return the vector that a filled matrix repeats along an axis; None for other terms."""
+    if not isinstance(v.head, Alloc) or v.type.ndim != 2 or v.type.broadcastable[axis]:
+        return None
+    part, *lengths = v.owner.inputs
+    if part.type.ndim == 2:
+        part = part.squeeze(axis) if part.type.broadcastable[axis] else None
+    elif part.type.ndim == 1 and axis == 1:
+        return None
+    return None if part is None else alloc(part, lengths[1 - axis])
+
+
+@node_rewriter([Dot], phase="specialize", claim=backward(4), depth=2, when=has_fill)
+def product_with_equal_rows(fgraph, node):
+    """Compute one row of a product if all rows of the left factor are equal, or one column. Not
+    data: the filled matrix may be on either side.
+
+    >>> rewritten(ones((lscalar("n"), 3)) @ matrix("b", shape=(3, 3)))
+    Alloc([1. 1. 1.] @ b, n, 3)
+    """
+    a, b = node.inputs
+    row, column = repeated_part(a, 0), repeated_part(b, 1)
+    if row is not None:
+        shape = [a.owner.inputs[1], *[length(b, d) for d in range(1, b.type.ndim)]]
+        return fitting(node.outputs[0], alloc(dot(row, b), *shape))
+    if column is None:
+        return None
+    shape = [*[length(a, d) for d in range(a.type.ndim - 1)], b.owner.inputs[2]]
+    return fitting(node.outputs[0], alloc(expand_dims(dot(a, column), -1), *shape))
 
 
 def has_two_products(op, seen, distinct):

@@ -16,6 +16,7 @@ u, v, w = pt.vectors("u v w")
 a, b = pt.matrices("a b")
 t = pt.tensor3("t")
 c = pt.scalar("c")
+n, k = pt.lscalars("n k")
 s = pt.matrix("s", shape=(5, 5))
 s2 = pt.matrix("s2", shape=(5, 5))
 f = pt.fmatrix("f")
@@ -87,6 +88,14 @@ KEPT = [
     (a + a.T) @ b,
     (f + f.T) @ f[0],
     pt.linalg.norm(a),
+    pt.ones((3, 5)) @ a,
+    pt.full((a.shape[0], 5), c) @ v,
+    a @ pt.full((5, 4), c),
+    v @ pt.alloc(w[:, None], 5, 4),
+    pt.alloc(w, 5, 5) @ a,
+    a @ pt.alloc(w, 5, 5),
+    a @ pt.ones((5, a.shape[0])) @ b,
+    (pt.eye(a.shape[0]) - pt.ones((a.shape[0], a.shape[0])) / a.shape[0]) @ a,
     (a.T**2).sum(),
     (f**2).sum(),
 ]
@@ -150,6 +159,9 @@ def test_empty_sums_of_products() -> None:
         ),
         ((s * s2).sum(axis=1), ROWS),
         (pt.diag(s @ s2.T), ROWS),
+        (pt.ones((n, k)) @ s, "Alloc(Alloc(1.0, k) @ s, n, 5)"),
+        (s @ pt.ones((k, n)), "Alloc(ExpandDims{axes=[1]}(s @ Alloc(1.0, k)), 5, n)"),
+        (pt.ones((1, k)) @ s, "Alloc(1.0, 1, k) @ s"),
         (pt.diag(s.T @ s2), "Sum{axis=0}(s * s2)"),
     ],
     ids=str,
@@ -173,6 +185,8 @@ def test_a_product_that_is_used_again_is_not_computed_twice() -> None:
         ((a + a.T) @ v, {a: np.ones((3, 4)), v: np.ones(4)}),
         ((a * v[:, None]).sum(axis=1), {a: np.ones((3, 4)), v: np.ones(4)}),
         (pt.diag(a.T @ b), {a: np.ones((3, 5)), b: np.ones((4, 5))}),
+        (pt.ones((3, 4)) @ a, {a: np.ones((3, 4))}),
+        (a @ pt.ones((3, 4)), {a: np.ones((3, 4))}),
         ((a.T * b.T).sum(), {a: np.ones((3, 5)), b: np.ones((5, 3))}),
         (pt.diagonal(t @ a, axis1=1, axis2=2), {t: np.ones((2, 3, 4)), a: np.ones((3, 3))}),
     ],

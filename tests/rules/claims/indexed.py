@@ -158,6 +158,12 @@ MULTIPLIED: Terms = {
         lambda m: pt.trace(m.v("x", 2, 3) @ m.v("y", 2, 3).T),
         lambda m: pt.trace((x := pt.cos(m.v("x", 2, None))).T @ x),
     ],
+    "product_with_equal_rows": [
+        lambda m: pt.alloc(m.v("s"), 3, m.v("x", None).shape[0]) @ m.v("y", None, None),
+        lambda m: m.v("y", None, None) @ pt.alloc(m.v("s"), m.v("x", None).shape[0], 3),
+        lambda m: m.v("y", None) @ pt.alloc(m.v("x", None, 1), m.v("y", None).shape[0], 3),
+        lambda m: pt.alloc(m.v("x", 2), 3, 2) @ m.v("y", 2),
+    ],
     "turned_sum_times_vector": [
         lambda m: ((x := m.v("x", None, None)) + x.T) @ m.v("y", None),
         lambda m: m.v("z", None) @ (m.v("x", None, None).T + m.v("y", None, None)),
