@@ -273,8 +273,9 @@ def repeated_part(v, axis):
 
 @node_rewriter([Dot], phase="specialize", claim=backward(4), depth=2, when=has_fill)
 def product_with_equal_rows(fgraph, node):
-    """Compute one row of a product if all rows of the left factor are equal, or one column. Not
-    data: the filled matrix may be on either side.
+    """Compute one row of a product if all rows of the left factor are equal, or one column.
+
+    Not data: the filled matrix may be on either side.
 
     >>> rewritten(ones((lscalar("n"), 3)) @ matrix("b", shape=(3, 3)))
     Alloc([1. 1. 1.] @ b, n, 3)
