@@ -17,13 +17,16 @@ from rewrite_engine.rules.indexing.place import (
     count_uses,
     taken,
 )
+from rewrite_engine.rules.shape import length
 from rewrite_engine.tensor import (
+    Alloc,
     Diagonal,
     DimShuffle,
     Dot,
     MatMul,
     Sum,
     add,
+    alloc,
     dot,
     expand_dims,
     matmul,
@@ -101,7 +104,7 @@ def adds_elements(diagonal):
 
 
 @node_rewriter([Sum], phase="specialize", claim=backward(4), depth=3, when=below(Diagonal))
-def trace_of_product(fgraph, node):
+def trace_of_turned_product(fgraph, node):
     """Compute a trace without the product. Not data: one of the factors is transposed.
 
     >>> a, b = matrix("a", shape=(3, 4)), matrix("b", shape=(3, 4))
@@ -144,8 +147,18 @@ def diagonal_of_product(fgraph, node):
         return None
     offset = op.offset if op.axes(ndim) == (ndim - 2, ndim - 1) else -op.offset
     a, b = product.owner.inputs
-    a, b = cut_to_square(a, b, product, offset) if ndim == 2 else (a, b)
-    return fitting(out, row_products(a, b.mT))
+    if ndim > 2:
+        return fitting(out, row_products(a, b.mT))
+    by_columns = is_turned(a) and not is_turned(b)
+    a, b = cut_to_square(a, b, product, offset)
+    if not by_columns:
+        return fitting(out, row_products(a, b.T))
+    groups = comparisons(fgraph, product.owner, {(0, 1)})
+    if groups is None:
+        return None
+    entries = [WHOLE, WHOLE]
+    entries = after_comparing(entries, groups, product.owner.op, whole=0) if groups else entries
+    return fitting(out, Sum(axis=0)(a.T * taken(b, entries)))
 
 
 def row_products(a, b):
@@ -239,6 +252,43 @@ def turned_sum_times_vector(fgraph, node):
         parts = [dot(v, w) if side else dot(w, v) for w in (a, b)]
         return fitting(node.outputs[0], add(*parts))
     return None
+
+
+def has_fill(op, seen, distinct):
+    """Return whether an operand is a filled array."""
+    return any(isinstance(head_of(s), Alloc) for s in seen)
+
+
+def repeated_part(v, axis):
+    """Return the vector that a filled matrix repeats along an axis; None for other terms."""
+    if not isinstance(v.head, Alloc) or v.type.ndim != 2 or v.type.broadcastable[axis]:
+        return None
+    part, *lengths = v.owner.inputs
+    if part.type.ndim == 2:
+        part = part.squeeze(axis) if part.type.broadcastable[axis] else None
+    elif part.type.ndim == 1 and axis == 1:
+        return None
+    return None if part is None else alloc(part, lengths[1 - axis])
+
+
+@node_rewriter([Dot], phase="specialize", claim=backward(4), depth=2, when=has_fill)
+def product_with_equal_rows(fgraph, node):
+    """Compute one row of a product if all rows of the left factor are equal, or one column.
+
+    Not data: the filled matrix may be on either side.
+
+    >>> rewritten(ones((lscalar("n"), 3)) @ matrix("b", shape=(3, 3)))
+    Alloc([1. 1. 1.] @ b, n, 3)
+    """
+    a, b = node.inputs
+    row, column = repeated_part(a, 0), repeated_part(b, 1)
+    if row is not None:
+        shape = [a.owner.inputs[1], *[length(b, d) for d in range(1, b.type.ndim)]]
+        return fitting(node.outputs[0], alloc(dot(row, b), *shape))
+    if column is None:
+        return None
+    shape = [*[length(a, d) for d in range(a.type.ndim - 1)], b.owner.inputs[2]]
+    return fitting(node.outputs[0], alloc(expand_dims(dot(a, column), -1), *shape))
 
 
 def has_two_products(op, seen, distinct):
@@ -360,6 +410,8 @@ def of_all_elements(fgraph, x, a, b):
     groups = comparisons(fgraph, x.owner, places)
     if groups is None:
         return None
+    if is_turned(a) and is_turned(b):
+        a, b = a.T, b.T  # (as they lie in memory)
     (entry,) = after_comparing([WHOLE], groups, x.owner.op, whole=0) if groups else [WHOLE]
     return dot(a.flatten(), taken(b.flatten(), [entry]))
 
@@ -373,6 +425,8 @@ def batched(x, a, b, sides, over, batch):
     columns = [d for d in right if d not in left]
     if len(over) > 1 or len(rows) > 1 or len(columns) > 1:
         return None
+    if not rows and not columns and (over[0] < x.type.ndim - 1 or is_turned(a) or is_turned(b)):
+        return None  # (elements far from each other in memory)
     a = a.dimshuffle(
         *map(left.index, batch), *(map(left.index, rows) if rows else "x"), left.index(over[0])
     )

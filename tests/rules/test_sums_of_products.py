@@ -16,8 +16,12 @@ u, v, w = pt.vectors("u v w")
 a, b = pt.matrices("a b")
 t = pt.tensor3("t")
 c = pt.scalar("c")
+n, k = pt.lscalars("n k")
 s = pt.matrix("s", shape=(5, 5))
+s2 = pt.matrix("s2", shape=(5, 5))
 f = pt.fmatrix("f")
+
+ROWS = "DropDims{axes=[1, 2]}(MatMul(ExpandDims{axes=[1]}(s), ExpandDims{axes=[2]}(s2)))"
 
 rng = np.random.default_rng(46)
 VALUES: dict[Any, Any] = {
@@ -29,6 +33,7 @@ VALUES: dict[Any, Any] = {
     t: rng.normal(size=(5, 5, 5)),
     c: np.array(1.5),
     s: rng.normal(size=(5, 5)),
+    s2: rng.normal(size=(5, 5)),
     f: rng.normal(size=(5, 5)).astype("float32"),
 }
 
@@ -68,6 +73,13 @@ KEPT = [
     pt.trace(a[:2].T @ b[:2, :4]),
     pt.diag(a @ b @ a.T),
     pt.diag(a.T @ b, 1),
+    pt.diag(a.T @ b, -2),
+    pt.diag(a[:, :3].T @ b),
+    pt.diag(f.T @ f),
+    pt.diag(a.T @ b.T),
+    (a.T * b.T).sum(),
+    (a.T * b.T).sum(axis=1),
+    (t * a).sum(axis=1),
     pt.diagonal(t @ pt.swapaxes(t, 1, 2), axis1=1, axis2=2),
     pt.diagonal(t @ pt.swapaxes(t, 1, 2), axis1=2, axis2=1),
     pt.diagonal(t @ a, axis1=0, axis2=2),
@@ -76,6 +88,14 @@ KEPT = [
     (a + a.T) @ b,
     (f + f.T) @ f[0],
     pt.linalg.norm(a),
+    pt.ones((3, 5)) @ a,
+    pt.full((a.shape[0], 5), c) @ v,
+    a @ pt.full((5, 4), c),
+    v @ pt.alloc(w[:, None], 5, 4),
+    pt.alloc(w, 5, 5) @ a,
+    a @ pt.alloc(w, 5, 5),
+    a @ pt.ones((5, a.shape[0])) @ b,
+    (pt.eye(a.shape[0]) - pt.ones((a.shape[0], a.shape[0])) / a.shape[0]) @ a,
     (a.T**2).sum(),
     (f**2).sum(),
 ]
@@ -131,6 +151,18 @@ def test_empty_sums_of_products() -> None:
         ((a + b) @ v, "(a + b) @ v"),
         (pt.sqr(a).sum(), "Reshape{-1}(a) @ Reshape{-1}(a)"),
         (pt.sqr(a - b).sum(), "Sum(sqr(a - b))"),
+        ((s.T * s2.T).sum(), "Reshape{-1}(s) @ Reshape{-1}(s2)"),
+        ((s * s2).sum(axis=0), "Sum{axis=0}(s * s2)"),
+        (
+            (s.T * s2.T).sum(axis=1),
+            "Sum{axis=1}(Transpose{axes=[1, 0]}(s) * Transpose{axes=[1, 0]}(s2))",
+        ),
+        ((s * s2).sum(axis=1), ROWS),
+        (pt.diag(s @ s2.T), ROWS),
+        (pt.ones((n, k)) @ s, "Alloc(Alloc(1.0, k) @ s, n, 5)"),
+        (s @ pt.ones((k, n)), "Alloc(ExpandDims{axes=[1]}(s @ Alloc(1.0, k)), 5, n)"),
+        (pt.ones((1, k)) @ s, "Alloc(1.0, 1, k) @ s"),
+        (pt.diag(s.T @ s2), "Sum{axis=0}(s * s2)"),
     ],
     ids=str,
 )
@@ -152,6 +184,10 @@ def test_a_product_that_is_used_again_is_not_computed_twice() -> None:
         (pt.trace(a @ b.T), {a: np.ones((0, 3)), b: np.ones((0, 4))}),
         ((a + a.T) @ v, {a: np.ones((3, 4)), v: np.ones(4)}),
         ((a * v[:, None]).sum(axis=1), {a: np.ones((3, 4)), v: np.ones(4)}),
+        (pt.diag(a.T @ b), {a: np.ones((3, 5)), b: np.ones((4, 5))}),
+        (pt.ones((3, 4)) @ a, {a: np.ones((3, 4))}),
+        (a @ pt.ones((3, 4)), {a: np.ones((3, 4))}),
+        ((a.T * b.T).sum(), {a: np.ones((3, 5)), b: np.ones((5, 3))}),
         (pt.diagonal(t @ a, axis1=1, axis2=2), {t: np.ones((2, 3, 4)), a: np.ones((3, 3))}),
     ],
     ids=str,

@@ -151,6 +151,23 @@ MULTIPLIED: Terms = {
         lambda m: pt.diagonal(m.v("x", None, None) @ m.v("y", None, None)),
         lambda m: pt.diagonal(m.v("x", 2, 3) @ m.v("y", 3, 2)),
         lambda m: pt.diagonal((x := m.v("x", None, None)) @ pt.cos(x).T),
+        lambda m: pt.diagonal(m.v("x", 3, 2, 4) @ m.v("y", 4, 2), axis1=1, axis2=2),
+    ],
+    "trace_of_turned_product": [
+        lambda m: pt.trace(m.v("x", None, None).T @ m.v("y", None, None)),
+        lambda m: pt.trace(m.v("x", 2, 3) @ m.v("y", 2, 3).T),
+        lambda m: pt.trace((x := pt.cos(m.v("x", 2, None))).T @ x),
+    ],
+    "product_with_equal_rows": [
+        lambda m: pt.alloc(m.v("s"), 3, m.v("x", None).shape[0]) @ m.v("y", None, None),
+        lambda m: m.v("y", None, None) @ pt.alloc(m.v("s"), m.v("x", None).shape[0], 3),
+        lambda m: m.v("y", None) @ pt.alloc(m.v("x", None, 1), m.v("y", None).shape[0], 3),
+        lambda m: pt.alloc(m.v("x", 2), 3, 2) @ m.v("y", 2),
+    ],
+    "turned_sum_times_vector": [
+        lambda m: ((x := m.v("x", None, None)) + x.T) @ m.v("y", None),
+        lambda m: m.v("z", None) @ (m.v("x", None, None).T + m.v("y", None, None)),
+        lambda m: (m.v("x", 2, 3).T + m.v("y", 3, 2)) @ m.v("z", 2),
     ],
     "trace_of_product": [
         lambda m: pt.trace(m.v("x", None, None) @ m.v("y", None, None)),
@@ -180,6 +197,9 @@ MULTIPLIED: Terms = {
         lambda m: (f(m, "x", None, None) * f(m, "y", None)[:, None]).sum(axis=1),
         lambda m: (f(m, "x", None, None) / f(m, "y", None)).sum(axis=0),
         lambda m: (f(m, "s") * f(m, "x", None, None)).sum(),
+        lambda m: pt.outer(f(m, "x", None), f(m, "y", None)).sum(),
+        lambda m: (f(m, "x", None, 1) * f(m, "y", None)).sum(axis=0, keepdims=True),
+        lambda m: (f(m, "x", None, 1, 1) * f(m, "y", None, 1) * f(m, "z", None)).sum((0, 2)),
     ],
     "variance_by_squares": [
         lambda m: pt.sqr(x := pt.sin(m.v("x", 4))).sum() / 4 - pt.sqr(x.sum() / 4),
