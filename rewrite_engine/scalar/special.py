@@ -267,6 +267,11 @@ beta = _function("beta", 2, (
     lambda m, g, z, a, b: -(g * z * m.psi_difference(a, b)),
     lambda m, g, z, a, b: -(g * z * m.psi_difference(b, a)),
 ), commutative=True, domain="(0, inf)")  # fmt: skip
+#: gamma(n + 1) / gamma(k + 1) / gamma(n - k + 1)
+binom = _function("binom", 2, (
+    lambda m, g, z, n, k: g * z * m.psi_difference(n - k + 1.0, k),
+    lambda m, g, z, n, k: g * z * m.psi_difference(k + 1.0, n - k - k),
+))  # fmt: skip
 betaln = _function("betaln", 2, (
     lambda m, g, z, x, y: -(g * m.psi_difference(x, y)),
     lambda m, g, z, x, y: -(g * m.psi_difference(y, x)),
