@@ -293,7 +293,7 @@ def _log_odds(m: Any, x: Any) -> Any:
 log_odds = ScalarOp.define(
     "log_odds", 1, grad=(lambda m, g, z, x: g / (x * (1.0 - x)),),
     compute=partial(_by_formula, _log_odds), formula=_log_odds, dtypes=_real_dtype,
-    inner=float_dtype, cost=25, increasing=True, domain="(0, 1)",
+    inner=float_dtype, cost=25, domain="(0, 1)",
 )  # fmt: skip
 #: x * log(y), 0 where x is 0
 xlogy = _function("xlogy", 2, (
