@@ -245,6 +245,7 @@ SCALAR: dict[str, Any] = {
     "gamma": real(gamma),
     "gammasgn": real(lambda a: mp.sign(mp.gamma(a)) if a else mpf(1)),
     "beta": real(lambda a, b: mp.beta(a, b)),
+    "binom": real(lambda n, k: NAN if n < 0 and mp.isint(n) else mp.binomial(n, k)),
     "betaln": real(lambda a, b: gammaln(a) + gammaln(b) - gammaln(a + b)),
     "poch": real(lambda a, b: mp.rf(a, b)),
     "psi_difference": real(lambda a, b: mp.digamma(a + b) - mp.digamma(a)),

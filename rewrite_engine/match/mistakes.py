@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from rewrite_engine.errors import RuleError, RuleErrors, SeveralOutputsError, plural
+from rewrite_engine.fork import cached_property
 
 MAX_MISTAKES = 20  # of one rule function
 STAND_IN = "stand_in_"  # followed by a number
@@ -75,10 +76,21 @@ class RepairedSource:
 
     def __init__(self, fn: Callable[..., Any], lvars: dict[str, Any]) -> None:
         self.fn = inspect.unwrap(fn)
-        self.lvars, self.tree = lvars, _parse(self.fn)
-        self.written = self.tree  # as the author wrote it
+        self.lvars = lvars
         self.stand_ins: list[str] = []
         self.sources: dict[str, ast.expr] = {}  # of values in place of expressions, by their names
+
+    @cached_property
+    def tree(self) -> ast.FunctionDef | None:
+        """Return the source as it is now; None if it is unknown. It is read when something fails,
+        as reading takes longer than building a rule.
+        """
+        return _parse(self.fn)
+
+    @cached_property
+    def written(self) -> ast.FunctionDef | None:
+        """Return the source as the author wrote it; None if it is unknown."""
+        return self.tree
 
     def without(self, error: Exception, stand_in: Any) -> Callable[..., Any] | None:
         """Return the function with a stand-in for the expression that raised an error; None if its

@@ -211,20 +211,28 @@ def is_unread(x):
     return x.type.kind == "f" and (found is None or not found.better)
 
 
+def is_one(c):
+    """Return whether a term is the number 1."""
+    return getattr(c, "number", None) == 1
+
+
 ODDS = table(
     "log_odds",
     (
-        "log_odds_of_quotient", lambda x: log(x / (1 - x)) >> log_odds(x), approx(4),
+        "log_odds_of_quotient",
+        lambda x, c: (log(x / (c - x)) >> log_odds(x), given(same_dtype(x, c))), approx(4),
         "The quotient is nearly 1 for an x near 1/2.",
         """log((x := vector("x")) / (1 - x)) -> log_odds(x)""",
     ),
     (
-        "log_odds_against", lambda x: log((1 - x) / x) >> -log_odds(x), approx(4),
+        "log_odds_against",
+        lambda x, c: (log((c - x) / x) >> -log_odds(x), given(same_dtype(x, c))), approx(4),
         "The quotient is nearly 1 for an x near 1/2.",
         """log((1 - (x := vector("x"))) / x) -> -log_odds(x)""",
     ),
     (
-        "log_odds_of_reciprocal", lambda x: log(1 / x - 1) >> -log_odds(x), approx(4),
+        "log_odds_of_reciprocal",
+        lambda x, c: (log(c / x - c) >> -log_odds(x), given(same_dtype(x, c))), approx(4),
         "The reciprocal of x is nearly 2 for an x near 1/2, and nearly 1 for one near 1.",
         """log(1 / vector("x") - 1) -> -log_odds(x)""",
     ),
@@ -238,7 +246,7 @@ ODDS = table(
         "Both logarithms are nearly the same for an x near 1/2.",
         """log(1 - (x := vector("x"))) - log(x) -> -log_odds(x)""",
     ),
-    phase="stabilize", x=is_unread,
+    phase="stabilize", x=is_unread, c=is_one,
 )  # fmt: skip
 
 #: the reciprocals of natural logarithms of bases

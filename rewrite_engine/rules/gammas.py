@@ -23,6 +23,7 @@ from rewrite_engine.tensor import (
     and_,
     beta,
     betaln,
+    binom,
     eq,
     gamma,
     gammaln,
@@ -90,8 +91,17 @@ def of_beta(a, b, c, sign, dtype):
     whole = combined(combined(linear(a), linear(b)), linear(c), -1.0)
     if whole and (list(whole) != [ONE] or whole[ONE] != 1):
         return None
+    if whole and sign < 0:
+        return [binomial_part(a, b, c, dtype)]
     parts = [GammaPart(beta(a, b), sign, lambda: betaln(a, b))]
     return parts + [GammaPart(c, sign, lambda: log(abs(c)))] if whole else parts
+
+
+def binomial_part(a, b, c, dtype):
+    """Return gamma(c) / gamma(a) / gamma(b), for c = a + b - 1, as a binomial coefficient."""
+    a, b = sorted([a, b], key=lambda v: len(linear(v)))
+    n, k = [written(combined(linear(v), {ONE: -1.0}), dtype) for v in (c, a)]
+    return GammaPart(binom(n, k), 1, lambda: -(betaln(a, b) + log(abs(c))))
 
 
 def of_pair(a, b, dtype):

@@ -66,6 +66,7 @@ SUMMARIES = {
     "i0e": "Return exp(-|x|) * i0(x), which does not overflow.",
     "i1e": "Return exp(-|x|) * i1(x), which does not overflow.",
     "psi_difference": "Return psi(x + k) - psi(x), which keeps its digits for a large x.",
+    "binom": "Return the binomial coefficient gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1)).",
     "gammasgn": "Return the sign of gamma(x).",
     "psi": "Return the digamma function, the derivative of log(gamma(x)).",
     "polygamma": "Return the n-th derivative of the digamma function at x.",

@@ -267,6 +267,11 @@ beta = _function("beta", 2, (
     lambda m, g, z, a, b: -(g * z * m.psi_difference(a, b)),
     lambda m, g, z, a, b: -(g * z * m.psi_difference(b, a)),
 ), commutative=True, domain="(0, inf)")  # fmt: skip
+#: gamma(n + 1) / gamma(k + 1) / gamma(n - k + 1)
+binom = _function("binom", 2, (
+    lambda m, g, z, n, k: g * z * m.psi_difference(n - k + 1.0, k),
+    lambda m, g, z, n, k: g * z * m.psi_difference(k + 1.0, n - k - k),
+))  # fmt: skip
 betaln = _function("betaln", 2, (
     lambda m, g, z, x, y: -(g * m.psi_difference(x, y)),
     lambda m, g, z, x, y: -(g * m.psi_difference(y, x)),
@@ -288,7 +293,7 @@ def _log_odds(m: Any, x: Any) -> Any:
 log_odds = ScalarOp.define(
     "log_odds", 1, grad=(lambda m, g, z, x: g / (x * (1.0 - x)),),
     compute=partial(_by_formula, _log_odds), formula=_log_odds, dtypes=_real_dtype,
-    inner=float_dtype, cost=25, increasing=True, domain="(0, 1)",
+    inner=float_dtype, cost=25, domain="(0, 1)",
 )  # fmt: skip
 #: x * log(y), 0 where x is 0
 xlogy = _function("xlogy", 2, (

@@ -357,6 +357,7 @@ from rewrite_engine.tensor.math import betainc_da as betainc_da
 from rewrite_engine.tensor.math import betainc_db as betainc_db
 from rewrite_engine.tensor.math import betaincinv as betaincinv
 from rewrite_engine.tensor.math import betaln as betaln
+from rewrite_engine.tensor.math import binom as binom
 from rewrite_engine.tensor.math import bitwise_and as bitwise_and
 from rewrite_engine.tensor.math import bitwise_count as bitwise_count
 from rewrite_engine.tensor.math import bitwise_invert as bitwise_invert

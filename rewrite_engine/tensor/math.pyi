@@ -753,6 +753,22 @@ def beta(a: TensorLike, b: TensorLike, /, *, name: str | None = None) -> TensorV
     """
 
 @_lifted
+def binom(n: TensorLike, k: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return the binomial coefficient gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1)).
+
+    Works element by element; operands broadcast.
+
+    Domain (as tested): all real numbers.
+    Range: no bounds are declared.
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.binom([-1.5, 0.5], [2.0, 1.5]).eval()
+    array([1.875, 0.   ])
+    """
+
+@_lifted
 def betaln(x: TensorLike, y: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     """Return the logarithm of the beta function without overflow.
 

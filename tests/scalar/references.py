@@ -41,6 +41,7 @@ MEANS: dict[str, Any] = {
     "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x),
     "logerfc": lambda x: mp.log(mp.erfc(x)),
     "log_odds": lambda x: mp.log(x / (1 - x)),
+    "binom": lambda n, k: mp.nan if n < 0 and mp.isint(n) else mp.binomial(n, k),
     "log_ndtr": lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2),
     "gammaln": mp.loggamma,
     "i0e": lambda x: mp.exp(-abs(x)) * mp.besseli(0, x),

@@ -19,6 +19,7 @@ from rewrite_engine.rules.powers.power import TABLE
 from rewrite_engine.rules.powers.products import COMBINED_CLAIM
 from rewrite_engine.rules.powers.read import PRODUCTS, SCALED, SUMS, is_itself, power, summands
 from rewrite_engine.tensor import (
+    Prod,
     Sum,
     abs,
     erf,
@@ -44,7 +45,7 @@ READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED, abs, erf, switch, p
 def may_be_made(op, seen, distinct):
     """Return whether the operand may consist of terms with a better logarithm."""
     head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
-    return head in READABLE_OPS or head in KNOWN or isinstance(head, Sum) or moves(head)
+    return head in READABLE_OPS or head in KNOWN or isinstance(head, (Sum, Prod)) or moves(head)
 
 
 def fitting(out, found):

@@ -46,6 +46,7 @@ from rewrite_engine.rules.powers.read import SUMS, is_itself, power, summands
 from rewrite_engine.rules.powers.spell import Spelling, is_below_zero
 from rewrite_engine.tensor import (
     Max,
+    Prod,
     Softmax,
     Sum,
     abs,
@@ -281,6 +282,8 @@ def log_of_other(v):
         return Log(lambda: LogSoftmax(axis=head.axis)(v.owner.inputs[0]), True, True)
     if isinstance(head, Sum):
         return log_of_sum_along_axes(v)
+    if isinstance(head, Prod):
+        return log_of_product_along_axes(v)
     if head in SUMS:
         return log_of_whole_sum(v, summands(v))
     if head is switch:
@@ -403,6 +406,22 @@ def log_of_signed_power(v, number):
 def is_not_finite(v):
     """Return whether elements are infinite, or NaN."""
     return or_(isinf(v), isnan(v))
+
+
+def log_of_product_along_axes(v):
+    """Return the logarithm of a product along axes of terms whose logarithms are known."""
+    (t,), op, dtype = v.owner.inputs, v.head, v.type.dtype
+    x = log_of(t) if t.type.kind == "f" and t.type.dtype == dtype else None
+    if x is None or not (x.better and (x.certain or x.sign)):
+        return None
+    total, product = [cls(axis=op.axis, keepdims=op.keepdims) for cls in (Sum, Prod)]
+
+    def filled(term):
+        term = as_float(term, dtype)
+        return term if term.type.broadcastable == t.type.broadcastable else second(t, term)
+
+    sign = x.sign and (lambda: product(filled(x.sign())))
+    return x._replace(make=lambda: total(filled(x.make())), number=None, sign=sign, vanishes=True)
 
 
 def log_of_sum_along_axes(v):
