@@ -268,7 +268,7 @@ SCALAR: dict[str, Any] = {
     "tanh": real(lambda a: mp.tanh(a) if abs(a) < 1e6 else mp.sign(a)),
     "sech2": real(lambda a: 4 * exponential(-2 * abs(a)) / (1 + exponential(-2 * abs(a))) ** 2),
     "logcosh": real(lambda a: abs(a) + log1p(exponential(-2 * abs(a))) - mp.ln2),
-    "hypot": real(lambda a, b: mp.hypot(a, b)),
+    "hypot": real(lambda a, b: INF if INF in (abs(a), abs(b)) else mp.hypot(a, b)),
     "cbrt": real(lambda a: mp.sign(a) * mp.cbrt(abs(a))),
     "arcsinh": real(lambda a: mp.asinh(a)),
     "arccosh": real(lambda a: mp.acosh(a) if a >= 1 else NAN),

@@ -33,10 +33,6 @@ def _remainder(x: Any, y: Any) -> Any:
     return x - y * mp.sign(x / y) * mp.floor(abs(x / y))
 
 
-def _hypot(x: Any, y: Any) -> Any:
-    return INF if INF in (abs(x), abs(y)) else mp.hypot(x, y)
-
-
 def _times_log(x: Any, log: Callable[[Any], Any], y: Any) -> Any:
     return mpf(0) if x == 0 else x * log(y)
 
@@ -110,9 +106,7 @@ def _power_of_two_sum(x: Any, y: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Any] = {
-    "cbrt": real(lambda x: mp.sign(x) * mp.cbrt(abs(x))),
     "fmod": real(_remainder),
-    "hypot": real(_hypot),
     "logaddexp2": real(_power_of_two_sum),
     "round_half_away_from_zero": real(lambda x: mp.sign(x) * mp.floor(abs(x) + mpf(0.5))),
     "copysign": real(lambda x, y: abs(x) * (1 if y >= 0 else -1)),
@@ -129,10 +123,6 @@ FUNCTIONS: dict[str, Any] = {
     "erfcinv": real(_inverse_erfc),
     "ndtri_exp": real(_normal_quantile_of_log),
     "owens_t": real(_owens_t),
-    "gamma": real(lambda x: mp.gamma(x)),
-    "betaln": real(lambda x, y: mp.loggamma(x) + mp.loggamma(y) - mp.loggamma(x + y)),
-    "beta": real(lambda x, y: mp.beta(x, y)),
-    "poch": real(lambda x, k: mp.gamma(x + k) / mp.gamma(x)),
     "polygamma": real(lambda n, x: mp.polygamma(int(n), x)),
     "tri_gamma": real(lambda x: mp.polygamma(1, x)),
     "xlogy": real(lambda x, y: _times_log(x, logarithm, y)),
@@ -151,12 +141,6 @@ FUNCTIONS: dict[str, Any] = {
     "j0": real(lambda x: mp.j0(x)),
     "j1": real(lambda x: mp.j1(x)),
     "jv": real(lambda v, x: mp.besselj(v, x)),
-    "i0": real(lambda x: mp.besseli(0, x)),
-    "i1": real(lambda x: mp.besseli(1, x)),
-    "iv": real(lambda v, x: mp.besseli(v, x)),
-    "ive": real(lambda v, x: mp.besseli(v, x) * mp.exp(-abs(x))),
-    "kv": real(lambda v, x: mp.besselk(v, x)),
-    "kve": real(lambda v, x: mp.besselk(v, x) * mp.exp(x)),
     "hyp2f1": real(lambda a, b, c, z: mp.hyp2f1(a, b, c, z)),
     "hyp2f1_da": real(lambda a, b, c, z: _slope(mp.hyp2f1, 0, a, b, c, z)),
     "hyp2f1_dc": real(lambda a, b, c, z: _slope(mp.hyp2f1, 2, a, b, c, z)),
