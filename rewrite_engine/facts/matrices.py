@@ -56,8 +56,10 @@ def symmetric(x):
     found = from_operands(symmetric, x, "it is not known to be symmetric")
     if found:
         return found
-    zeros = diagonal(x)
-    return because("diagonal", zeros) if zeros else found
+    zeros = band(x)  # (a matrix that is diagonal if it is finite may have a NaN on one side)
+    if not zeros or zeros.value[0] < 0 or zeros.value[1] > 0:
+        return found
+    return both("square, with zeros beside its diagonal", square(x), zeros)
 
 
 def _equal(a, b):

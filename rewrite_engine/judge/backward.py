@@ -18,6 +18,7 @@ import numpy as np
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import ILL_TYPED, clone_replace
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.difference import HAS_DIGITS, Difference, coarseness
 from rewrite_engine.judge.excuses import BACKWARD, NORMS, Excuse, is_moderate
 from rewrite_engine.judge.noise import Dice, is_black_box, moved
@@ -193,13 +194,27 @@ def is_singular_by_rounding(term: Variable, given: Mapping[Variable, Any]) -> bo
     """
     values = compute_all(term, given)
     samples = moved_values(term, given)
-    if isinstance(values, Exception) or len(samples) < MOVES:
+    if isinstance(values, Exception) or len(samples) < MOVES or _solves_singular(term, values):
         return True
     a = np.asarray(values[term])
     if a.dtype.kind not in "fc" or not a.size or not np.isfinite(a).all():
         return False
     unit = float(np.finfo(a.dtype).eps)
     return bool((norm(variation(a, samples)) > norm(a) * unit**0.5).any())
+
+
+def _solves_singular(term: Variable, values: Mapping[Variable, Any]) -> bool:
+    """Whether a term inverts a matrix that is singular but for its last places. (A right side of
+    zeros hides that from the solution.)
+    """
+    for node in toposort([term]):
+        a = values.get(node.inputs[0]) if node.inputs else None
+        if type(node.op).__name__ not in ("Solve", "MatrixInverse") or a is None or not a.size:
+            continue
+        a = a if a.dtype.kind in "fc" else a.astype("float64")
+        if not np.isfinite(a).all() or np.linalg.cond(a) > np.finfo(a.dtype).eps ** -0.5:
+            return True
+    return False
 
 
 # --- excuses --------------------------------------------------------------------------------------

@@ -153,6 +153,7 @@ COST: dict[str, float] = {
     "sqrt": 3, "sin": 10, "cos": 10, "tan": 15, "arcsin": 15, "arccos": 15, "arctan": 12,
     "arctan2": 15, "sinh": 12, "cosh": 12, "tanh": 12, "sigmoid": 12, "softplus": 20,
     "logaddexp": 25, "log1mexp": 20, "erf": 60, "erfc": 80, "logerfc": 90, "erfcx": 100,
+    "log_ndtr": 90,
     "gammaln": 60, "gamma": 40, "psi": 60, "tri_gamma": 150, "polygamma": 200, "beta": 100,
     "betaln": 200, "erfinv": 1000, "erfcinv": 1500, "ndtri_exp": 1500, "gammainc": 600,
     "gammaincc": 600, "betainc": 1000, "gammainc_dk": 3000, "betainc_da": 4000,

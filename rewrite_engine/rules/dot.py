@@ -3,11 +3,13 @@
 from typing import Annotated
 
 from rewrite_engine.language import *
+from rewrite_engine.match.outline import head_of
 from rewrite_engine.tensor import DimShuffle, Sum, dot, neg, sqr
+from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.op import Odd
 
 
-@rule(phase="canonicalize", claim=approx(ulps=8))
+@rule(phase="canonicalize", claim=backward(4))
 def transpose_of_dot(a: Matrix, b: Matrix):
     """A transpose of the factors costs nothing; a transpose of the product slows down later ops.
 
@@ -47,6 +49,28 @@ def sum_of_squares(x: Vector):
     return Sum()(sqr(x)) >> dot(x, x), given(in_double)
 
 
+def lies_in_memory(x):
+    """Return whether an array of several dimensions is computed before a sum of its squares."""
+    return x.type.ndim > 1 and not isinstance(x.head, Elemwise | DimShuffle)
+
+
+def squares_added(x):
+    """Return the sum of the squares of all elements."""
+    flat = x.flatten()
+    return dot(flat, flat)
+
+
+@rule(phase="specialize", claim=approx(ulps=8), tags=["reorder"], ends=at_most(1))
+def sum_of_squares_of_array(x: Float):
+    """One call of a dot product replaces two passes and an array of squares.
+
+    >>> x = matrix("x")
+    >>> rewritten(sqr(x).sum()), rewritten(sqr(exp(x)).sum())
+    (Reshape{-1}(x) @ Reshape{-1}(x), Sum(sqr(exp(x))))
+    """
+    return Sum()(sqr(x)) >> compute(squares_added), given(in_double, lies_in_memory)
+
+
 @rule(phase="specialize")
 def minus_dot_of_neg(a, b: Inexact, c: Inexact):
     """The sign in a product cancels with the sign of a difference.
@@ -69,7 +93,12 @@ def neg_of_dot_of_neg(a: Inexact, b: Inexact):
     return -dot(-a, b) >> dot(a, b)
 
 
-@node_rewriter([Odd], phase="specialize", depth=2)
+def has_sign(op, seen, distinct):
+    """Return whether the last operand has a sign."""
+    return head_of(seen[-1]) is neg
+
+
+@node_rewriter([Odd], phase="specialize", depth=2, when=has_sign)
 def odd_of_neg(fgraph, node):
     """Move the sign of floats outside, where it may meet another. Not data: ops of several classes.
 
@@ -77,7 +106,7 @@ def odd_of_neg(fgraph, node):
     1.0 + Transpose{axes=[1, 0]}(exp(x))
     """
     *others, x = node.inputs
-    if x.head is not neg or x.type.kind not in "fc":
+    if x.type.kind not in "fc":
         return None
     return -node.op(*others, *x.owner.inputs)
 

@@ -4,6 +4,7 @@ import math
 
 from rewrite_engine.facts import finite, nonneg, nonzero, positive, same_dtype
 from rewrite_engine.language import *
+from rewrite_engine.rules.powers.logs import log_of
 from rewrite_engine.tensor import (
     abs,
     cast,
@@ -13,6 +14,7 @@ from rewrite_engine.tensor import (
     log1p,
     log2,
     log10,
+    log_odds,
     logaddexp,
     reciprocal,
     sigmoid,
@@ -202,6 +204,42 @@ def log_of_reciprocal(x: Float):
     """
     return log(reciprocal(x)) >> -log(x), given(without_sign)
 
+
+def is_unread(x):
+    """Return whether a float has no better logarithm than the one written, as exp(x) has."""
+    found = log_of(x) if x.type.kind == "f" else None
+    return x.type.kind == "f" and (found is None or not found.better)
+
+
+ODDS = table(
+    "log_odds",
+    (
+        "log_odds_of_quotient", lambda x: log(x / (1 - x)) >> log_odds(x), approx(4),
+        "The quotient is nearly 1 for an x near 1/2.",
+        """log((x := vector("x")) / (1 - x)) -> log_odds(x)""",
+    ),
+    (
+        "log_odds_against", lambda x: log((1 - x) / x) >> -log_odds(x), approx(4),
+        "The quotient is nearly 1 for an x near 1/2.",
+        """log((1 - (x := vector("x"))) / x) -> -log_odds(x)""",
+    ),
+    (
+        "log_odds_of_reciprocal", lambda x: log(1 / x - 1) >> -log_odds(x), approx(4),
+        "The reciprocal of x is nearly 2 for an x near 1/2, and nearly 1 for one near 1.",
+        """log(1 / vector("x") - 1) -> -log_odds(x)""",
+    ),
+    (
+        "difference_of_log_odds", lambda x: log(x) - log1p(-x) >> log_odds(x), approx(4),
+        "Both logarithms are nearly the same for an x near 1/2.",
+        """log((x := vector("x"))) - log(1 - x) -> log_odds(x)""",
+    ),
+    (
+        "difference_of_log_odds_against", lambda x: log1p(-x) - log(x) >> -log_odds(x), approx(4),
+        "Both logarithms are nearly the same for an x near 1/2.",
+        """log(1 - (x := vector("x"))) - log(x) -> -log_odds(x)""",
+    ),
+    phase="stabilize", x=is_unread,
+)  # fmt: skip
 
 #: the reciprocals of natural logarithms of bases
 PER_LN2, PER_LN10 = 1 / math.log(2.0), 1 / math.log(10.0)

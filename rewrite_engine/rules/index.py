@@ -7,6 +7,7 @@ from rewrite_engine.facts.failure import dropping
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
+from rewrite_engine.rules.indexing.place import below
 from rewrite_engine.tensor import (
     CheckedLength,
     DimShuffle,
@@ -96,7 +97,7 @@ def item(fgraph, node, items, i):
     return CheckedLength([1] * len(others), None)(one, *others)
 
 
-@node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2)
+@node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2, when=below(MakeVector))
 def item_of_vector(fgraph, node):
     """Replace an element of a vector built from numbers by that number. Not data: the others may be
     lengths that are compared.
@@ -106,7 +107,7 @@ def item_of_vector(fgraph, node):
     y
     """
     inner, index = node.inputs[0].owner, node.op.idx_list
-    if inner is None or not isinstance(inner.op, MakeVector) or len(node.inputs) != 1:
+    if len(node.inputs) != 1:
         return None
     return item(fgraph, node, inner.inputs, index[0]) if [*map(type, index)] == [int] else None
 

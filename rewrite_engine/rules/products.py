@@ -76,7 +76,54 @@ def adds_alike(product):
     return len(dtypes) == 1 and product.type.kind in "fc"
 
 
-@node_rewriter([Diagonal], phase="specialize", claim=backward(4), depth=2, when=below(Dot))
+def is_turned(v):
+    """Return whether a matrix is written as a transposed one."""
+    return isinstance(v.head, DimShuffle) and v.head.new_order == (1, 0)
+
+
+def cut_to_square(a, b, product, offset=0):
+    """Return the rows of one factor, and the columns of the other, that make up a diagonal."""
+    if not offset and is_square(product):
+        return a, b
+    a, b = a[max(0, -offset) :], b[:, max(0, offset) :]
+    return a[: b.shape[1]], b[:, : a.shape[0]]
+
+
+def adds_elements(diagonal):
+    """Return whether a trace is the sum of the products of elements of two arrays in the order in
+    which they lie in memory.
+    """
+    product = diagonal.owner.inputs[0]
+    if not isinstance(product.head, Dot) or diagonal.type.ndim != 1 or diagonal.head.offset:
+        return False
+    a, b = product.owner.inputs
+    return is_turned(a) != is_turned(b) and adds_alike(product)
+
+
+@node_rewriter([Sum], phase="specialize", claim=backward(4), depth=3, when=below(Diagonal))
+def trace_of_product(fgraph, node):
+    """Compute a trace without the product. Not data: one of the factors is transposed.
+
+    >>> a, b = matrix("a", shape=(3, 4)), matrix("b", shape=(3, 4))
+    >>> rewritten(trace(a.T @ b), trace(a @ b.T))
+    [Reshape{-1}(a) @ Reshape{-1}(b), Reshape{-1}(a) @ Reshape{-1}(b)]
+    """
+    (diagonal,) = node.inputs
+    if not adds_elements(diagonal) or not is_plain_sum(node.op) or node.op.axes(1) != (0,):
+        return None
+    product = diagonal.owner.inputs[0]
+    if node.op.keepdims or max(count_uses(fgraph, diagonal), count_uses(fgraph, product)) > 1:
+        return None
+    groups = comparisons(fgraph, product.owner, {(0, 1)})
+    if groups is None:
+        return None
+    a, b = cut_to_square(*product.owner.inputs, product)
+    a, b = (a.T, b) if is_turned(product.owner.inputs[0]) else (a, b.T)
+    (entry,) = after_comparing([WHOLE], groups, product.owner.op, whole=0) if groups else [WHOLE]
+    return fitting(node.outputs[0], dot(a.flatten(), taken(b.flatten(), [entry])))
+
+
+@node_rewriter([Diagonal], phase="specialize", claim=backward(4), depth=2, when=below(Dot, MatMul))
 def diagonal_of_product(fgraph, node):
     """Compute only the diagonal of a product. Not data: the product may not be square, and the
     diagonal not the main one.
@@ -85,15 +132,20 @@ def diagonal_of_product(fgraph, node):
     >>> rewritten(diag(a @ b))
     DropDims{axes=[1, 2]}(MatMul(ExpandDims{axes=[1]}(a), DimShuffle{order=[1,0,x]}(b)))
     """
-    product, op = node.inputs[0], node.op
-    a, b = product.owner.inputs
-    if product.type.ndim != 2 or not adds_alike(product) or count_uses(fgraph, product) > 1:
+    product, op, (out,) = node.inputs[0], node.op, node.outputs
+    ndim, clients = product.type.ndim, () if fgraph is None else fgraph.users.get(out, ())
+    if ndim < 2 or not adds_alike(product) or count_uses(fgraph, product) > 1:
         return None
-    offset = op.offset if op.axes(2) == (0, 1) else -op.offset
-    if offset or not is_square(product):
-        a, b = a[max(0, -offset) :], b[:, max(0, offset) :]
-        a, b = a[: b.shape[1]], b[:, : a.shape[0]]
-    return fitting(node.outputs[0], row_products(a, DimShuffle(2, (1, 0))(b)))
+    if adds_elements(out) and len(clients) == 1 and isinstance(next(iter(clients)).op, Sum):
+        return None
+    if {*op.axes(ndim)} != {ndim - 2, ndim - 1} or (
+        ndim > 2 and (op.offset or not is_square(product))
+    ):
+        return None
+    offset = op.offset if op.axes(ndim) == (ndim - 2, ndim - 1) else -op.offset
+    a, b = product.owner.inputs
+    a, b = cut_to_square(a, b, product, offset) if ndim == 2 else (a, b)
+    return fitting(out, row_products(a, b.mT))
 
 
 def row_products(a, b):
@@ -160,6 +212,33 @@ def pays_to_regroup(a, b, c, from_right):
     if b.type.broadcastable != (False, False) or is_thin(other):
         return False
     return end.type.ndim == 1 or end.type.broadcastable[1 if from_right else 0]
+
+
+def has_sum_and_vector(op, seen, distinct):
+    """Return whether an operand is a sum."""
+    return any(head_of(s) is add for s in seen)
+
+
+@node_rewriter([Dot], phase="specialize", claim=backward(4), depth=2, when=has_sum_and_vector)
+def turned_sum_times_vector(fgraph, node):
+    """Multiply a matrix and a transposed one with a vector, one after the other: their sum would
+    read one of them by columns. Not data: the sum may be on either side.
+
+    >>> a, v = matrix("a"), vector("v")
+    >>> rewritten((a + a.T) @ v)
+    a @ v + Transpose{axes=[1, 0]}(a) @ v
+    """
+    for side, (total, v) in enumerate((node.inputs, node.inputs[::-1])):
+        if total.head is not add or v.type.ndim != 1 or len(total.owner.inputs) != 2:
+            continue
+        a, b = total.owner.inputs
+        if is_turned(a) == is_turned(b) or not same_ones(a, b) or count_uses(fgraph, total) > 1:
+            continue
+        if len({w.type.dtype for w in (a, b, v)}) > 1 or a.type.kind not in "fc":
+            continue
+        parts = [dot(v, w) if side else dot(w, v) for w in (a, b)]
+        return fitting(node.outputs[0], add(*parts))
+    return None
 
 
 def has_two_products(op, seen, distinct):

@@ -4,6 +4,7 @@ import numpy as np
 
 from rewrite_engine.facts import bounded, finite, nonzero
 from rewrite_engine.language import *
+from rewrite_engine.rules.indexing.place import below
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import DimShuffle, LogSumExp, Max, Min, Sum
 from rewrite_engine.tensor.reduce import All, Any_, Prod
@@ -232,7 +233,9 @@ def putting_back(axis, ndim):
     return tuple(["x" if a in gone else next(kept) for a in range(ndim)])
 
 
-@node_rewriter([DimShuffle], phase="canonicalize", claim=exact, depth=2)
+@node_rewriter(
+    [DimShuffle], phase="canonicalize", claim=exact, depth=2, when=below(Reduction, LogSumExp)
+)
 def reduction_put_back(fgraph, node):
     """Keep the dimensions in a reduction instead of dropping and restoring them.
 
@@ -242,7 +245,7 @@ def reduction_put_back(fgraph, node):
     Max{axis=1, keepdims}(x)
     """
     inner = node.inputs[0].owner
-    if inner is None or not isinstance(inner.op, Reduction | LogSumExp) or inner.op.keepdims:
+    if inner.op.keepdims:
         return None
     if fgraph is None or len(fgraph.get_clients(node.inputs[0])) != 1:
         return None

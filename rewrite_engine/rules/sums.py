@@ -181,49 +181,98 @@ def is_scaled(op, seen, distinct):
 
 @node_rewriter([Sum], phase="specialize", claim=backward(4), depth=2, when=is_scaled)
 def factor_of_sum(fgraph, node):
-    """Multiply the sums of a matrix with what is constant along them, instead of each element. If a
-    result is not finite, the sum is computed as written.
+    """Multiply sums of the factors, if each axis belongs to one of them, instead of summing up
+    products. If a result is not finite, the sum is computed as written.
 
-    Not data: the factor may be on either side, or the divisor.
+    Not data: the axes decide which factors are summed up together.
 
     >>> rewritten((matrix("a") * vector("v")[:, None]).sum(axis=1))
     ifelse(All(isfinite(Sum{axis=1}(a) * v)), Sum{axis=1}(a) * v,
            Sum{axis=1, acc_dtype=float64}(a * ExpandDims{axes=[1]}(v)))
+    >>> rewritten(outer(vector("u"), vector("v")).sum())
+    ifelse(isfinite(Sum(u) * Sum(v)), Sum(u) * Sum(v),
+           Sum{acc_dtype=float64}(ExpandDims{axes=[1]}(u) * ExpandDims{axes=[0]}(v)))
     """
     x, op, out = node.inputs[0], node.op, node.outputs[0]
-    axes = op.axes(x.type.ndim)
-    if op.keepdims or not is_plain_sum(op):
+    if x.type.ndim < 2 or not is_plain_sum(op) or count_uses(fgraph, x) > 1:
         return None
     if any(v.type.dtype != "float64" for v in (x, *x.owner.inputs)):
         return None
-    if x.type.ndim < 2 or count_uses(fgraph, x) > 1 or len(x.owner.inputs) != 2:
+    axes, factors = op.axes(x.type.ndim), factors_of(fgraph, x)
+    groups = by_axes(factors, x.type.ndim, axes) if x.head is mul else [[v] for v in factors]
+    if x.head is true_div and varying(factors[1], x.type.ndim) & {*axes}:
         return None
-    for k in range(x.head is true_div, 2):
-        factor, whole = x.owner.inputs[k], x.owner.inputs[1 - k]
-        if not can_leave(x, factor, whole, axes):
-            continue
-        operands = [without_axes(factor, x.type.ndim, axes), op(whole)]
-        fast = fitting(out, x.head(*(operands if k == 0 else operands[::-1])))
-        if fast is not None:  # (the same sum, in a form that no rule splits again)
-            as_written = Sum(axis=op.axis, acc_dtype=x.type.dtype)(x)
-            return ifelse(All()(isfinite(fast)), fast, as_written)
-    return None
+    if any(x.type.broadcastable[a] for a in axes) or not pays_to_split(x, groups, axes):
+        return None
+    sums = [summed(mul(*group) if len(group) > 1 else group[0], x, op) for group in groups]
+    fast = fitting(out, x.head(*sums))
+    if fast is None:
+        return None
+    # (the same sum, in a form that no rule splits again)
+    as_written = Sum(axis=op.axis, keepdims=op.keepdims, acc_dtype=x.type.dtype)(x)
+    is_finite = isfinite(fast)
+    return ifelse(All()(is_finite) if fast.type.ndim else is_finite, fast, as_written)
 
 
-def can_leave(x, factor, whole, axes):
-    """Return whether a factor is constant along the axes of an array that is in memory anyway."""
-    if factor.head is CONSTANT and factor.number == 0:
-        return False  # (such a product stands for the NaNs of an array)
-    more = x.type.ndim - factor.type.ndim
-    constant = all(a < more or factor.type.broadcastable[a - more] for a in axes)
-    dense = not any(x.type.broadcastable[a] for a in axes) and whole.type.ndim == x.type.ndim
-    dense = dense and not any(whole.type.broadcastable[a] for a in axes)
-    return constant and dense and not isinstance(whole.head, Elemwise)
-
-
-def without_axes(v, ndim, axes):
-    """Return a factor without the dimensions of a sum."""
+def varying(v, ndim):
+    """Return the dimensions of a result of some rank in which an operand has several elements."""
     more = ndim - v.type.ndim
-    kept = [d for d in range(ndim) if d not in axes and d >= more]
-    order = [d - more for d in kept]
-    return v if order == [*range(v.type.ndim)] else v.dimshuffle(*order)
+    return {more + d for d, one in enumerate(v.type.broadcastable) if not one}
+
+
+def factors_of(fgraph, x):
+    """Return the factors of a product from the left to the right, as they are multiplied."""
+    first, *rest = x.owner.inputs
+    while x.head is mul and first.head is mul and count_uses(fgraph, first) == 1:
+        first, *more = first.owner.inputs
+        rest = [*more, *rest]
+    return [first, *rest]
+
+
+def by_axes(factors, ndim, axes):
+    """Return the factors of a product in groups: those that vary along common axes of a sum."""
+    groups = []
+    for v in factors:
+        own = varying(v, ndim) & {*axes}
+        met = [g for g in groups if g[0] & own]
+        first = met[0] if met else (set(), [])
+        if not met:
+            groups.append(first)
+        for g in met[1:]:
+            first[1].extend(g[1])
+            groups = [h for h in groups if h is not g]
+        first[0].update(own, *[g[0] for g in met])
+        first[1].append(v)
+    return [factors for _, factors in groups]
+
+
+def pays_to_split(x, groups, axes):
+    """Return whether sums of groups of factors read less than the product has, or an array that is
+    in memory anyway. (A product with 0 stands for the NaNs of an array.)
+    """
+    if len(groups) < 2 or any(v.head is CONSTANT and v.number == 0 for v in x.owner.inputs):
+        return False
+    whole = varying(x, x.type.ndim)
+    for group in groups:
+        own = [varying(v, x.type.ndim) for v in group]
+        if set().union(*own) != whole or not set().union(*own) & {*axes}:
+            continue
+        full = [v for v, dims in zip(group, own, strict=True) if dims == whole]
+        if len(full) == len(group) > 1 or any(isinstance(v.head, Elemwise) for v in full):
+            return False
+    return True
+
+
+def summed(v, x, op):
+    """Return a factor summed up along its own axes of a sum, without the others."""
+    more, axes = x.type.ndim - v.type.ndim, op.axes(x.type.ndim)
+    over = varying(v, x.type.ndim) & {*axes}
+    dims = [d for d in range(more, x.type.ndim) if op.keepdims or d in over or d not in axes]
+    if not op.keepdims:
+        later = [d for d in dims if d not in over and not v.type.broadcastable[d - more]]
+        first = min([d for d in range(x.type.ndim) if x.type.broadcastable[d]] + later, default=99)
+        dims = [d for d in dims if d in over or d >= first]
+    if len(dims) < v.type.ndim:
+        v = v.dimshuffle(*[d - more for d in dims])
+    at = tuple([k for k, d in enumerate(dims) if d in over])
+    return Sum(axis=at, keepdims=op.keepdims)(v) if at else v

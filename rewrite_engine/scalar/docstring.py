@@ -56,6 +56,8 @@ SUMMARIES = {
     "logerfc": "Return log(erfc(x)) without underflow for large x.",
     "erfinv": "Return the inverse of the error function: the y with erf(y) = x.",
     "erfcinv": "Return the inverse of erfc: the y with erfc(y) = x.",
+    "log_odds": "Return log(x / (1 - x)), which keeps its digits near 1/2.",
+    "log_ndtr": "Return the logarithm of the standard normal distribution function at x.",
     "ndtri_exp": "Return the quantile of the standard normal distribution at exp(x).",
     "owens_t": "Return Owen's T function of h and a.",
     # gamma and beta functions

@@ -71,7 +71,7 @@ class _FormulaFunctions:
     """The functions of formulas, on arrays."""
 
     abs, gt, minimum, switch, sqr = np.abs, np.greater, np.minimum, np.where, np.square
-    exp, expm1, log1p = np.exp, np.expm1, np.log1p
+    lt, exp, expm1, log, log1p = np.less, np.exp, np.expm1, np.log, np.log1p
 
     @staticmethod
     def psi(x: Any) -> Any:
@@ -152,6 +152,12 @@ erfinv = _float(
 erfcinv = _float(
     "erfcinv", "scipy.special.erfcinv", lambda m, g, z, x: -(g * (_SQRT_PI / 2) * m.exp(m.sqr(z))),
     cost=30, domain="(0, 2)",
+)  # fmt: skip
+#: the logarithm of the normal distribution function, log(erfc(-x / sqrt(2)) / 2)
+log_ndtr = _float(
+    "log_ndtr", "scipy.special.log_ndtr",
+    lambda m, g, z, x: g * math.sqrt(2 / math.pi) / m.erfcx(x * -math.sqrt(0.5)),
+    cost=30, increasing=True, range="(-inf, 0)",
 )  # fmt: skip
 #: the x whose normal distribution function is exp(y)
 ndtri_exp = _float(
@@ -270,6 +276,20 @@ poch = _function("poch", 2, (
     lambda m, g, z, x, k: g * z * m.psi_difference(x, k),
     lambda m, g, z, x, k: g * z * m.psi(x + k),
 ), domain="(0, inf)")  # fmt: skip
+
+
+def _log_odds(m: Any, x: Any) -> Any:
+    """Return log(x / (1 - x)); above 1/4, where 2 x - 1 is exact, by the distance from 1/2."""
+    far, near = m.log(x / (1.0 - x)), m.log1p((2.0 * x - 1.0) / (1.0 - x))
+    return m.switch(m.lt(x, 0.25), far, near)
+
+
+#: log(x / (1 - x))
+log_odds = ScalarOp.define(
+    "log_odds", 1, grad=(lambda m, g, z, x: g / (x * (1.0 - x)),),
+    compute=partial(_by_formula, _log_odds), formula=_log_odds, dtypes=_real_dtype,
+    inner=float_dtype, cost=25, increasing=True, domain="(0, 1)",
+)  # fmt: skip
 #: x * log(y), 0 where x is 0
 xlogy = _function("xlogy", 2, (
     lambda m, g, z, x, y: g * m.log(y),

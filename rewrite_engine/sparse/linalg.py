@@ -77,7 +77,7 @@ SQUARE = [(0, 0), (0, 1)]
 class SpSolve(OfSquare):
     """Solution x of A @ x = b: A sparse and square, b a dense vector or matrix.
 
-    Structured gradient of A. Raises `SingularMatrixError` if A is singular.
+    _Structured gradient of A. Raises `SingularMatrixError` if A is singular.
     """
 
     nin = 2
@@ -133,7 +133,7 @@ def spsolve(A: Any, b: Any) -> Any:
 class SpLogDet(OfSquare):
     """Sign of the determinant of a sparse matrix, and logarithm of its absolute value.
 
-    Structured gradient. A singular matrix has the sign 0, and -inf.
+    _Structured gradient. A singular matrix has the sign 0, and -inf.
     """
 
     output_names = ("sign", "logabsdet")

@@ -449,6 +449,8 @@ from rewrite_engine.tensor.math import log1mexp as log1mexp
 from rewrite_engine.tensor.math import log1p as log1p
 from rewrite_engine.tensor.math import log1pexp as log1pexp
 from rewrite_engine.tensor.math import log2 as log2
+from rewrite_engine.tensor.math import log_ndtr as log_ndtr
+from rewrite_engine.tensor.math import log_odds as log_odds
 from rewrite_engine.tensor.math import logaddexp as logaddexp
 from rewrite_engine.tensor.math import logaddexp2 as logaddexp2
 from rewrite_engine.tensor.math import logcosh as logcosh

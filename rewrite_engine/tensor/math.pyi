@@ -576,6 +576,21 @@ def erfcinv(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     """
 
 @_lifted
+def log_ndtr(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return the logarithm of the standard normal distribution function at x.
+
+    Works element by element; the shape is that of the operand.
+
+    Domain (as tested): all real numbers.
+    Range: (-inf, 0).
+    Dtypes: keeps float32, float64, complex128; converts bool to float32, int64 to float64.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.log_ndtr([-1.5, 0.5]).eval()
+    array([-2.7059444 , -0.36894642])
+    """
+
+@_lifted
 def ndtri_exp(y: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     """Return the quantile of the standard normal distribution at exp(x).
 
@@ -767,6 +782,22 @@ def poch(x: TensorLike, k: TensorLike, /, *, name: str | None = None) -> TensorV
     >>> import rewrite_engine.tensor as pt
     >>> pt.poch([0.5, 1.5], [1.0, 1.25]).eval()
     array([0.5       , 1.81483926])
+    """
+
+@_lifted
+def log_odds(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
+    """Return log(x / (1 - x)), which keeps its digits near 1/2.
+
+    Works element by element; the shape is that of the operand.
+
+    Domain (as tested): x in (0, 1).
+    Range: no bounds are declared.
+    Dtypes: keeps float32, float64; converts bool to float32, int64 to float64; refuses
+        complex128 (DTypeError).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> pt.log_odds([0.25, 0.75]).eval()
+    array([-1.09861229,  1.09861229])
     """
 
 @_lifted

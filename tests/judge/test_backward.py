@@ -38,7 +38,7 @@ def of_condition(condition: float, *shape: int, dtype: str = "float64") -> np.nd
     return ((left[:, :k] * values) @ right[:k]).astype(dtype)
 
 
-a, b = pt.dmatrices("a b")
+a, b, c = pt.dmatrices("a b c")
 f, g = pt.fmatrices("f g")
 z = pt.zmatrix("z")
 n = pt.lmatrix("n")
@@ -53,6 +53,7 @@ V = np.array([0.3, -2.0, 7.0])
 SCALE = pt.constant(np.array([1, 1.1]))[:, None, None]
 SINGULAR = np.array([[1.0, 2, 3], [4, 5, 6], [1, 2, 3]])
 NEARLY = np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]])
+THREEFOLD, TURNED = np.array([[1.0, 2], [3, 6]]), np.array([[0.1, 0.7], [0.3, -0.2]])
 
 
 def verdict(term: Any, new: Any, given: dict[Any, Any], growth: int = 8) -> Verdict:
@@ -80,6 +81,9 @@ KEPT = {
     "whole numbers, singular but for rounding": (
         inv(n.T) @ b, inv(n).T @ b, {n: np.array(NEARLY, int), b: B[:3]}),
     "singular but for rounding": (inv(a.T), inv(a).T, {a: NEARLY}),
+    "zeros hide that it is singular": (
+        solve(a @ b, c), solve(b, solve(a, c)), {a: THREEFOLD, b: TURNED, c: np.zeros((2, 1))},
+    ),
 }  # fmt: skip
 FALSE = {
     "sign": (inv(a) @ b, -solve(a, b), {a: A, b: B}, Broken.ACCURACY),

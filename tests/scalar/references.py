@@ -40,6 +40,8 @@ MEANS: dict[str, Any] = {
     "erfc": mp.erfc,
     "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x),
     "logerfc": lambda x: mp.log(mp.erfc(x)),
+    "log_odds": lambda x: mp.log(x / (1 - x)),
+    "log_ndtr": lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2),
     "gammaln": mp.loggamma,
     "i0e": lambda x: mp.exp(-abs(x)) * mp.besseli(0, x),
     "i1e": lambda x: mp.exp(-abs(x)) * mp.besseli(1, x),

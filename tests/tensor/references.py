@@ -99,6 +99,13 @@ MEANS: dict[str, Callable[..., Any]] = {
     ),
     "MatrixPinv": lambda op, a: np.linalg.pinv(_float(a), hermitian=op.hermitian),
     "Expm": lambda op, a: scipy.linalg.expm(_float(a)),
+    "Factor": lambda op, a: _factored(_float(a)),
+    "FactorSolve": lambda op, *xs: np.linalg.solve(
+        _whole(*xs[:2]).T if op.transposed else _whole(*xs[:2]), _float(xs[2])),
+    "FactorInverse": lambda op, *xs: np.linalg.inv(_whole(*xs)),
+    "FactorSLogDet": lambda op, *xs: list(np.linalg.slogdet(_whole(*xs))),
+    "Kron": lambda op, a, b: np.kron(a, b),
+    "BlockDiag": lambda op, *xs: scipy.linalg.block_diag(*xs),
     "LUFactor": lambda op, a: _eliminated(_float(a)),
     "SolveLUFactor": lambda op, lu, p, b: _from_factors(op, *_floats(lu, b), p),
     "PivotToPermutations": lambda op, p: _swapped(op.inverse, p),
@@ -116,6 +123,29 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Tri": lambda op, rows, columns, k: np.tri(int(rows), int(columns), int(k), bool),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
+
+
+def _factored(a: Any) -> list[Any]:
+    """Return a Cholesky factor, below what the matrix has above it; or LU factors of the transpose,
+    with their pivots.
+    """
+    definite = a.dtype.kind == "f" and (a == a.T).all() and (np.linalg.eigvalsh(a) > 0).all()
+    if len(a) and definite:
+        return [np.linalg.cholesky(a) + np.triu(a, 1), np.full(len(a), -1, "int32")]
+    return [*scipy.linalg.lu_factor(a.T)] if len(a) else [a, np.zeros(0, "int32")]
+
+
+def _whole(factor: Any, pivots: Any) -> Any:
+    """Return the matrix of these factors."""
+    factor = _float(factor)
+    low = np.tril(factor)
+    if len(factor) and pivots[0] < 0:
+        return low @ low.T
+    np.fill_diagonal(low, 1)
+    turned = low @ np.triu(factor)
+    for k, p in reversed([*enumerate(pivots)]):
+        turned[[k, p]] = turned[[p, k]]
+    return turned.T
 
 
 def _several(found: Any) -> list[Any]:

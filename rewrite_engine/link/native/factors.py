@@ -30,11 +30,16 @@ from rewrite_engine.tensor.linalg.decomposition import (
     CholeskyGradient,
     CovarianceGradient,
 )
+from rewrite_engine.tensor.linalg.factor import NO_PIVOT, Factor, FactorSolve
 from rewrite_engine.tensor.linalg.op import FEW
 from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 
-FACTOR_OPS = (Cholesky, CholeskyGradient, CovarianceGradient, Solve, SolveTriangular)
+FACTOR_OPS = (
+    Cholesky, CholeskyGradient, CovarianceGradient, Factor, FactorSolve, Solve, SolveTriangular,
+)  # fmt: skip
+#: ops with the pivots of a `Factor`
+OF_PIVOTS = (Factor, FactorSolve)
 NAN = float("nan")
 
 
@@ -71,7 +76,11 @@ for _kind in FACTOR_OPS:
 
     @native.register(_kind)
     def _(op: Any, node: Apply) -> str | None:
-        dtypes = {v.type.dtype for v in (*node.inputs, *node.outputs)}
+        pivots = node.outputs[1:] if isinstance(op, Factor) else node.inputs[1:2]
+        others = [*pivots] if isinstance(op, OF_PIVOTS) else []
+        dtypes = {v.type.dtype for v in (*node.inputs, *node.outputs) if v not in others}
+        if any([v.type.dtype != "int32" for v in others]):
+            return "pivots of other dtypes than int32"
         return None if dtypes == {"float64"} else "dtypes other than float64"
 
 
@@ -172,8 +181,8 @@ def either(t: Any, condition: str, body: Callable[[], None], other: Callable[[],
     t.start(behind)
 
 
-def may_be_definite(t: Any, n: Length, a: str, size: str) -> str:
-    """Write a test of a square matrix without gaps: whether it has more than `FEW` rows, is
+def may_be_definite(t: Any, n: Length, a: str, size: str, few: int = FEW) -> str:
+    """Write a test of a square matrix without gaps: whether it has more than `few` rows, is
     symmetric, and has a positive diagonal. Looks at the first row first.
     """
     flag = t.room("i8")
@@ -202,7 +211,7 @@ def may_be_definite(t: Any, n: Length, a: str, size: str) -> str:
         write_loop(t, n, positive)
         write_loop(t, n, lambda i: write_loop(t, n, lambda j: compare(i, j)))
 
-    large = t.new(f"icmp sgt i64 {size}, {FEW}")
+    large = t.new(f"icmp sgt i64 {size}, {few}")
     t.do(f"store i8 {t.new(f'zext i1 {large} to i8')}, ptr {flag}")
     either(t, large, first, lambda: None)
     return holds()
@@ -453,6 +462,117 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
     made = _each(op, node, plan, write, [columns, right, order], (*shape[:-2], m, n),
                  [columns, order])  # fmt: skip
     plan.of[node.outputs[0]] = _swap(made)
+
+
+@lower.register(Factor)
+def _(op: Factor, node: Apply, plan: RegionPlan) -> None:
+    """By `potrf` of a matrix that may be positive definite, otherwise by `getrf`, of the transpose,
+    as LAPACK sees rows. A matrix that turns out not to be positive definite is copied again.
+    """
+    (a,), (shape, order_shape) = node.inputs, [plan.shape(v) for v in node.outputs]
+    n = shape[-1]
+    pivots = plan.call(order_shape, "i32", (), lambda t, value: None)
+    order = Matrix(pivots, 1, ONE)
+
+    def write(t: Any, at: list[str], steps: list[str]) -> None:
+        (a_, places, out), size = at, t.length(n)
+        done = t.room("i32")
+
+        def copy_one(i: str, j: str, place: str) -> None:
+            t.store_one(t.load_one(step_to(t, (a_, steps[0]), i, j), "d"), place, "d")
+
+        def cholesky() -> None:
+            n_ = ("i", size)
+            call(t, "dpotrf", "L", n_, out, n_, done)
+
+            def fill() -> None:
+                write_loop(
+                    t, n, lambda i: t.do(f"store i32 {NO_PIVOT}, ptr {t.at(places, i, 'i32')}")
+                )
+
+            fine = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {done}')}, 0")
+            either(t, fine, fill, lambda: over(t, n, n, out, size, copy_one))
+
+        def factor() -> None:
+            over(t, n, n, out, size, copy_one)
+            t.do(f"store i32 1, ptr {done}")
+            either(t, may_be_definite(t, n, out, size, 0), cholesky, lambda: None)
+            left = t.new(f"icmp ne i32 {t.new(f'load i32, ptr {done}')}, 0")
+            either(t, left, eliminate, lambda: None)
+
+        def eliminate() -> None:
+            n_ = ("i", size)
+            call(t, "dgetrf", n_, n_, out, n_, places, done)
+            write_loop(t, n, lambda i: _add_to_pivot(t, t.at(places, i, "i32"), -1))
+
+        where_some(t, size, factor)
+
+    made = _each(op, node, plan, write, [matrix(plan, a, 2), order], shape, [order])
+    plan.of[node.outputs[0]], plan.of[node.outputs[1]] = _swap(made), pivots
+    plan.always(made.value)
+
+
+@lower.register(FactorSolve)
+def _(op: FactorSolve, node: Apply, plan: RegionPlan) -> None:
+    """By `potrs` or `getrs`, of the right side in columns; so is what they find."""
+    factor, pivots, b = node.inputs
+    shape = plan.shape(node.outputs[0])
+    n, m = shape[-2:]
+    both, right = in_columns(plan, factor), matrix(plan, b, 2)
+    view = in_memory(plan, pivots)
+    view = view if view.steps[-1] == ONE else plan.copy(view, plan.shape(pivots), "i32")
+    scratch = plan.call((n,), "i32", (), lambda t, value: None)
+    counted = Matrix(scratch, 1, ONE)
+    counted.apart = ()
+
+    def write(t: Any, at: list[str], steps: list[str]) -> None:
+        (a_, places, b_, swaps, out), size = at, t.length(n)
+
+        def copy_one(j: str, i: str, place: str) -> None:
+            t.store_one(t.load_one(step_to(t, (b_, steps[2]), i, j), "d"), place, "d")
+
+        def count_one(i: str) -> None:
+            row = t.new(f"load i32, ptr {t.at(places, i, 'i32')}")
+            t.do(f"store i32 {t.new(f'add i32 {row}, 1')}, ptr {t.at(swaps, i, 'i32')}")
+
+        def solve() -> None:
+            info, n_, m_ = t.room("i32"), ("i", size), ("i", t.length(m))
+            far = ("i", at_least_one(t, steps[0]))
+            over(t, m, n, out, size, copy_one)
+            tail = (out, n_, info)
+
+            def by_elimination() -> None:
+                write_loop(t, n, lambda i: _not_zero(t, step_to(t, (a_, steps[0]), i, i)))
+                write_loop(t, n, count_one)
+                call(t, "dgetrs", "N" if op.transposed else "T", n_, m_, a_, far, swaps, *tail)
+
+            first = t.new(f"load i32, ptr {places}")
+            either(
+                t,
+                t.new(f"icmp eq i32 {first}, {NO_PIVOT}"),
+                lambda: call(t, "dpotrs", "L", n_, m_, a_, far, *tail),
+                by_elimination,
+            )
+
+        where_some(t, t.new(f"mul i64 {size}, {t.length(m)}"), solve)
+
+    reads = [both, Matrix(view, 1, ONE), right, counted]
+    made = _each(op, node, plan, write, reads, (*shape[:-2], m, n), [counted])
+    plan.of[node.outputs[0]] = _swap(made)
+
+
+def in_columns(plan: RegionPlan, v: Any) -> Matrix:
+    """Return a square matrix whose columns are contiguous, copied if necessary."""
+    x, shape = _swap(in_memory(plan, v)), plan.shape(v)
+    if x.steps[-1] != ONE or x.steps[-2] is None:
+        return _copy(plan, x, tuple(shape))
+    return Matrix(x, 2, x.steps[-2])
+
+
+def _add_to_pivot(t: Any, place: str, number: int) -> None:
+    """Add a number to a pivot: those of LAPACK count from 1."""
+    old = t.new(f"load i32, ptr {place}")
+    t.do(f"store i32 {t.new(f'add i32 {old}, {number}')}, ptr {place}")
 
 
 def _copy(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:

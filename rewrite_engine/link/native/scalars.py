@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import log
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -189,6 +189,18 @@ def _logerfc(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.select(t.compare("ogt", x, t.constant(0.5)), above, below)
 
 
+def _log_ndtr(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    """log(erfc(-x / sqrt(2)) / 2), of an x far below 0 by erfcx, which does not underflow."""
+    u, ops = t.bin("fmul", xs[0], t.constant(sqrt(0.5))), (special.erfc, special.erfcx)
+    erfc, erfcx = [unit_of_ufunc(op.ufunc) or "" for op in ops if op.ufunc]
+    minus = _neg(t, "d", [u])
+    rest = t.bin("fmul", t.unit(erfc, u), t.constant(-0.5))
+    near = t.unit("log1p", rest)
+    scaled = t.unit("log", t.bin("fmul", t.unit(erfcx, minus), t.constant(0.5)))
+    far = t.bin("fsub", scaled, t.bin("fmul", u, u))
+    return t.select(t.compare("olt", xs[0], t.constant(-1.0)), far, near)
+
+
 def _reciprocal(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.bin("fdiv", t.constant(1.0, kind), xs[0], kind)
 
@@ -229,13 +241,16 @@ WRITERS: dict[str, tuple[str, Write]] = {
     "reciprocal": ("d", _reciprocal), "isfinite": ("d", _finite), "signbit": ("d", _sign_bit),
     "floor_div": ("i", _floor_div), "mod": ("i", _mod), "log1mexp": ("d", _in_double(_log1mexp)),
     "logdiffexp": ("d", _in_double(_logdiffexp)), "logerfc": ("d", _in_double(_logerfc)),
+    "log_ndtr": ("d", _in_double(_log_ndtr)),
 }  # fmt: skip
 #: those that take the kind of their operands together, whatever the result is
 _FLOAT_TESTS = ("isnan", "isinf", "isfinite", "signbit")
 _BY_OPERANDS = frozenset({*_COMPARISONS, *_FLOAT_TESTS})
 #: those of two operands that are written for any number of them, from left to right
 _FOLDED_OPS = frozenset({"add", "mul", "maximum", "minimum", "and_", "or_", "xor", "logaddexp"})
-_CALLING_OPS = frozenset({*FUNCTIONS, "log1mexp", "logdiffexp", "logerfc"})  # they call functions
+_CALLING_OPS = frozenset(
+    {*FUNCTIONS, "log1mexp", "logdiffexp", "logerfc", "log_ndtr"}
+)  # they call functions
 _EXACT_DTYPE_OPS = ("nextafter",)  # in float64 they are not the same
 SPECIAL_OPS = ("switch", "second", "identity")  # written by whoever knows the operands
 

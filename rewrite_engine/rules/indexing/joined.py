@@ -1,6 +1,7 @@
 """An index of joined or filled arrays becomes an index of the parts that are read."""
 
 from collections import Counter
+from math import inf
 
 from rewrite_engine.facts import length as known_length
 from rewrite_engine.facts.arrays import length_read
@@ -16,6 +17,7 @@ from rewrite_engine.rules.indexing.place import (
     is_only_read,
     is_static,
     is_whole,
+    number_of,
     taken,
     with_new,
 )
@@ -100,9 +102,8 @@ def parts_read(fgraph, x, parts, entry):
     most = near_end(entry)
     if most is None or not is_only_read(fgraph, x):
         return None, None
-    few = [at_end(v, axis, most, last=starts_behind(entry)) for v in parts]
-    short = all(n is not None and n <= most for n in lengths)
-    if short or all(v is w for v, w in zip(few, parts, strict=True)):
+    few = [at_end(fgraph, v, axis, most, last=starts_behind(entry)) for v in parts]
+    if all(v is w for v, w in zip(few, parts, strict=True)):
         return None, None
     return few, entry
 
@@ -202,17 +203,38 @@ def starts_behind(entry):
     return isinstance(first, int) and first < 0
 
 
-def at_end(v, axis, most, last):
-    """Return the first or last elements along a dimension; the array itself if it has no more."""
-    if v.type.shape[axis] is not None and v.type.shape[axis] <= most:
+def at_end(fgraph, v, axis, most, last):
+    """Return the first or last elements along a dimension; the array itself if it is known to have
+    no more, so that no index is added twice.
+    """
+    n = known_length.ask(fgraph, v, axis).value
+    if (n if isinstance(n, int) else longest(n)) <= most:
         return v
     wanted = slice(-most, None) if last else slice(None, most)
-    if isinstance(v.head, Subtensor):
-        entries, new = entries_of(v.owner)
-        kept = [e for e in entries if isinstance(e, slice)]
-        if not new and kept[axis] == wanted:
-            return v
     return taken(v, [*[WHOLE] * axis, wanted, *[WHOLE] * (v.type.ndim - axis - 1)])
+
+
+def longest(n):
+    """Return the most elements that a dimension may have, in the form of the fact `length`, if its
+    length is not known.
+    """
+    v, axis = n if isinstance(n, tuple) else (n, 0)
+    if not isinstance(v.head, Subtensor) or v.type.ndim == 0:
+        return inf
+    entries, new = entries_of(v.owner)
+    kept = [e for e in entries if isinstance(e, slice)]
+    return at_most(kept[axis - sum(k < axis for k in new)])
+
+
+def at_most(e):
+    """Return the most elements that a slice takes of a dimension of any length."""
+    start, stop = number_of(e.start), number_of(e.stop)
+    step = 1 if e.step is None else number_of(e.step)
+    if step is None or step < 1:
+        return inf
+    if stop is not None and stop >= 0:
+        return -(-stop // step)
+    return -(start // step) if start is not None and start < 0 else inf
 
 
 @node_rewriter([Subtensor], phase="specialize", claim=exact, depth=2, when=below(MakeVector))

@@ -6,12 +6,14 @@ An entry is an integer, a 0-d variable, or a slice of these. No rules here.
 from itertools import islice
 
 from rewrite_engine.facts import length as known_length
+from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.shape import length
 from rewrite_engine.tensor import (
     CheckedLength,
     DimShuffle,
     Subtensor,
+    add,
     as_tensor_variable,
     constant,
     second,
@@ -29,7 +31,7 @@ MAX_SEARCHED_CLIENTS = 30  # clients that are looked at to find whether a term i
 
 
 def below(*classes):
-    """Return a `when` of rules for an index: whether an op of these classes made the array."""
+    """Return a `when` of rules: whether an op of these classes made the first operand."""
 
     def made_by(op, seen, distinct):
         return isinstance(head_of(seen[0]), classes)
@@ -219,6 +221,22 @@ def after_comparing(entries, groups, op, whole=None):
     if whole is not None and is_whole(entries[whole]):
         return [*entries[:whole], slice(compared(0), None), *entries[whole + 1 :]]
     return None
+
+
+def number_of(i):
+    """Return the number that a bound is after comparisons of lengths (see `after_comparing`); None
+    if it is not known.
+    """
+    if i is None or isinstance(i, int):
+        return i
+    if i.head is CONSTANT:
+        return i.number
+    if isinstance(i.head, CheckedLength):
+        return number_of(i.owner.inputs[0])
+    if i.head is not add:
+        return None
+    terms = [number_of(v) for v in i.owner.inputs]
+    return None if None in terms else sum(terms)
 
 
 def after(checks, number):

@@ -31,7 +31,7 @@ from rewrite_engine.rules.linalg.solves import (
     nonzero_or_error,
     squares_of_floats,
 )
-from rewrite_engine.rules.powers.logs import KNOWN, Log
+from rewrite_engine.rules.powers.known_logs import KNOWN, Log
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
     Diagonal,
@@ -110,10 +110,10 @@ def sign_of_determinant(a: Matrix):
 
 def log_of_a_determinant(a):
     """Return the logarithm of a determinant, for products of determinants and other terms."""
-    of_sign, of_log = SLogDet()(a)
+    found = Log(lambda: of_logarithm(a)[1], True, True, strict=False)
     if positive_semidefinite(a):
-        return Log(lambda: of_log, True, True, strict=False)
-    return Log(lambda: of_log, True, True, certain=False, strict=False, sign=lambda: of_sign)
+        return found
+    return found._replace(certain=False, sign=lambda: of_logarithm(a)[0])
 
 
 KNOWN[determinant] = log_of_a_determinant

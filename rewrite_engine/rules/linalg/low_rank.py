@@ -93,7 +93,7 @@ def solution_of_update(a: Matrix, b: Matrix):
     """Equations with a diagonal matrix and few columns are small.
 
     >>> d, u = vector("d", shape=(9,)), matrix("u", shape=(9, 2))
-    >>> rewritten(linalg.solve(diag(d) + u @ u.T, matrix("b")))
+    >>> rewritten(linalg.solve(diag(d) + u @ u.T, matrix("b", shape=(9, 4))))
     ifelse(..., b / ExpandDims{axes=[1]}(d) - ..., Solve{as_written}(..., b))
     """
     return solve(a, b) >> compute(solution), given(may_be_low, low_rank_update(a))

@@ -107,6 +107,7 @@ def checked_pivots(a):
         "solves/matrix_times_inverse",
         "solves/matrix_times_multiple_of_inverse",
         "structure/array_times_blocks",
+        "structure/matrix_times_kron",
     )
 )
 def inverse_times_matrix(a: Matrix, b: Annotated[Inexact, Matrix]):
@@ -294,9 +295,9 @@ def substitutions_times_vector(
 ):
     """One substitution replaces one for each column.
 
-    >>> low, b, v = linalg.cholesky(matrix("k")), matrix("b"), vector("v")
+    >>> low, b, v = matrix("low"), matrix("b"), vector("v")
     >>> rewritten(linalg.solve_triangular(low, b, lower=True) @ v)
-    DropDims{axes=[1]}(SolveTriangular{...}(Cholesky{...}(k), ExpandDims{axes=[1]}(b @ v)))
+    DropDims{axes=[1]}(SolveTriangular{...}(low, ExpandDims{axes=[1]}(b @ v)))
     """
     found = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
     return found(a, b) @ v >> column_of(found(a, as_column(b @ v)))
@@ -329,7 +330,7 @@ def solution_of_turned_triangle(a: Matrix, b: Matrix, lower: Prop, turned: Prop,
 def solution_of_turned_symmetric(a: Matrix, b: Matrix):
     """A symmetric matrix is its own transpose.
 
-    >>> r, v = matrix("r", shape=(3, 3)), vector("v")
+    >>> r, v = matrix("r", shape=(3, 3)), vector("v", shape=(3,))
     >>> rewritten(v @ linalg.inv(r + r.T))
     DropDims{axes=[1]}(Solve(r + Transpose{axes=[1, 0]}(r), ExpandDims{axes=[1]}(v)))
     """

@@ -19,7 +19,7 @@ from rewrite_engine.rules.linalg.solves import (
     meeting,
     squares_of_floats,
 )
-from rewrite_engine.tensor import Diagonal, cast, concatenate, exp, outer, reshape
+from rewrite_engine.tensor import Diagonal, cast, concatenate, exp, neq, outer, reshape
 from rewrite_engine.tensor.linalg import (
     Cholesky,
     Det,
@@ -29,6 +29,7 @@ from rewrite_engine.tensor.linalg import (
     SolveTriangular,
 )
 from rewrite_engine.tensor.product.blocks import BlockDiag, Kron, starts
+from rewrite_engine.tensor.shape import lengths
 
 stable = {**equations, "phase": "stabilize"}
 inverse, solve, determinant, of_logarithm = MatrixInverse(), Solve(), Det(), SLogDet()
@@ -42,37 +43,46 @@ def apply_to_columns(f, g, columns, first, second):
     """Return the matrix of columns after a Kronecker product of two linear maps. f, g: the maps, of
     matrices; first, second: how many elements they take.
     """
-    k = columns.shape[1]
+    k = lengths(columns)[1]
     apart = reshape(columns, (first, second, k), ndim=3).dimshuffle(1, 0, 2)
     found = g(reshape(apart, (second, first * k), ndim=2))
-    rows = found.shape[0]
+    rows = lengths(found)[0]
     apart = reshape(found, (rows, first, k), ndim=3).dimshuffle(1, 0, 2)
     found = f(reshape(apart, (first, rows * k), ndim=2))
-    return reshape(found, (found.shape[0] * rows, k), ndim=2)
+    return reshape(found, (lengths(found)[0] * rows, k), ndim=2)
+
+
+def are_regular(matrices):
+    """Return the conditions that matrices are square and have rows, without those that are known:
+    an inverse of an empty product exists, also if that of a factor does not.
+    """
+    empty = [x for x in matrices if not (x.type.shape[0] or x.type.shape[1])]
+    return [*are_square(matrices), *[neq(x.shape[0], 0) for x in empty]]
 
 
 def times_columns(a, b, c):
     """Return the Kronecker product of a and b, times the columns of c."""
-    return apply_to_columns(lambda x: a @ x, lambda x: b @ x, c, a.shape[1], b.shape[1])
+    taken = [lengths(x)[1] for x in (a, b)]
+    return apply_to_columns(lambda x: a @ x, lambda x: b @ x, c, *taken)
 
 
 def times_elements(a, b, c):
     """Return the Kronecker product of a and b, times a vector."""
-    apart = reshape(c, (a.shape[1], b.shape[1]), ndim=2)
-    return reshape(a @ (apart @ b.T), (a.shape[0] * b.shape[0],), ndim=1)
+    apart = reshape(c, [lengths(x)[1] for x in (a, b)], ndim=2)
+    return reshape(a @ (apart @ b.T), (lengths(a)[0] * lengths(b)[0],), ndim=1)
 
 
 def solve_columns(a, b, c):
     """Return the solutions of equations with the Kronecker product of a and b, for columns of c."""
     parts = partial(solve, a), partial(solve, b)
-    found = apply_to_columns(*parts, c, a.shape[0], b.shape[0])
-    return by_lengths(are_square([a, b]), found, Solve(as_written=True)(kron(a, b), c))
+    found = apply_to_columns(*parts, c, *[lengths(x)[0] for x in (a, b)])
+    return by_lengths(are_regular([a, b]), found, Solve(as_written=True)(kron(a, b), c))
 
 
 def invert_both(a, b):
     """Return the Kronecker product of the inverses of a and b."""
     found = kron(inverse(a), inverse(b))
-    return by_lengths(are_square([a, b]), found, MatrixInverse(as_written=True)(kron(a, b)))
+    return by_lengths(are_regular([a, b]), found, MatrixInverse(as_written=True)(kron(a, b)))
 
 
 def invert_blocks(xs):
@@ -84,7 +94,13 @@ def invert_blocks(xs):
 def substitute_columns(a, b, c, lower, turned, unit):
     """Return the solutions of equations with the Kronecker product of triangles."""
     op = SolveTriangular(lower, turned, unit)
-    return apply_to_columns(lambda x: op(a, x), lambda x: op(b, x), c, a.shape[0], b.shape[0])
+    taken = [lengths(x)[0] for x in (a, b)]
+    return apply_to_columns(lambda x: op(a, x), lambda x: op(b, x), c, *taken)
+
+
+def have_rows(a, b):
+    """Return whether the types of matrices say that these are not empty."""
+    return bool(a.type.shape[0] and b.type.shape[0])
 
 
 @rule(**equations)
@@ -127,7 +143,7 @@ def vector_times_kron(a: Matrix, b: Matrix, c: Annotated[Inexact, Vector]):
     >>> rewritten(vector("c") @ kron(matrix("a"), matrix("b")))
     Reshape{i}(Transpose{axes=[1, 0]}(a) @ (Reshape{i, i}(c, ...) @ b), ...)
     """
-    return c @ kron(a, b) >> kron(turn(a), turn(b)) @ c
+    return c @ kron(a, b) >> compute(lambda a, b, c: times_elements(a.T, b.T, c))
 
 
 @rule(**equations)
@@ -137,7 +153,7 @@ def matrix_times_kron(a: Matrix, b: Matrix, c: Annotated[Inexact, Matrix]):
     >>> rewritten(matrix("c") @ kron(matrix("a"), matrix("b")))
     Transpose{axes=[1, 0]}(Reshape{i, i}(...))
     """
-    return c @ kron(a, b) >> turn(kron(turn(a), turn(b)) @ turn(c))
+    return c @ kron(a, b) >> compute(lambda a, b, c: times_columns(a.T, b.T, c.T).T)
 
 
 @rule(phase="canonicalize", claim=exact, tags=["before_gradients"])
@@ -167,7 +183,7 @@ def solution_of_kron(a: Matrix, b: Matrix, c: Matrix):
 
     >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
     >>> rewritten(linalg.solve(kron(a, b), matrix("c", shape=(6, 4))))
-    Reshape{i, 4}(Solve(a, ...), 6)
+    Reshape{6, 4}(Solve(a, ...))
     """
     return solve(kron(a, b), c) >> compute(solve_columns), given(both_may_be_square)
 
@@ -176,12 +192,12 @@ def solution_of_kron(a: Matrix, b: Matrix, c: Matrix):
 def substitution_of_kron(a: Matrix, b: Matrix, c: Matrix, lower: Prop, turned: Prop, unit: Prop):
     """Equations with the factors are much smaller than those with a Kronecker product.
 
-    >>> a, b = linalg.cholesky(matrix("a")), linalg.cholesky(matrix("b"))
-    >>> rewritten(linalg.solve_triangular(kron(a, b), matrix("c"), lower=True))
-    Reshape{i, i}(SolveTriangular{...}(...), ...)
+    >>> a, b = [linalg.cholesky(matrix(name, shape=(3, 3))) for name in "ab"]
+    >>> rewritten(linalg.solve_triangular(kron(a, b), matrix("c", shape=(9, 2)), lower=True))
+    Reshape{9, 2}(SolveTriangular{...}(...))
     """
     op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=unit)
-    return op(kron(a, b), c) >> compute(substitute_columns), given(square(a), square(b))
+    return op(kron(a, b), c) >> compute(substitute_columns), given(have_rows, square(a), square(b))
 
 
 def kron_sign(a, b):
@@ -240,7 +256,7 @@ def factor_of_kron(a: Matrix, b: Matrix, lower: Prop, error: Prop):
 
     >>> a, b = matrices("a", "b")
     >>> rewritten(linalg.cholesky(kron(a @ a.T + eye(3), b @ b.T + eye(2))) @ vector("c"))
-    Reshape{i}(Cholesky{...}(...) @ (Reshape{...}(c) @ Transpose{...}(Cholesky{...}(...))), 6)
+    Reshape{6}(Cholesky{...}(...) @ (Reshape{...}(c) @ Transpose{...}(Cholesky{...}(...))))
     """
     op = Cholesky(lower=lower, on_error=error)
     return op(kron(a, b)) >> kron(op(a), op(b)), given(positive_definite(a), positive_definite(b))
@@ -249,7 +265,7 @@ def factor_of_kron(a: Matrix, b: Matrix, lower: Prop, error: Prop):
 def kron_diagonal(a, b):
     """Return the diagonal of a Kronecker product of square matrices."""
     found = outer(Diagonal()(a), Diagonal()(b))
-    return reshape(found, (a.shape[0] * b.shape[0],), ndim=1)
+    return reshape(found, (lengths(a)[0] * lengths(b)[0],), ndim=1)
 
 
 @rule(**equations)
@@ -258,7 +274,7 @@ def diagonal_of_kron(a: Matrix, b: Matrix):
 
     >>> a, b = matrix("a", shape=(3, 3)), matrix("b", shape=(2, 2))
     >>> rewritten(Diagonal()(kron(a, b)))
-    Reshape{i}(ExpandDims{axes=[1]}(Diagonal(a)) * ExpandDims{axes=[0]}(Diagonal(b)), 6)
+    Reshape{6}(ExpandDims{axes=[1]}(Diagonal(a)) * ExpandDims{axes=[0]}(Diagonal(b)))
     """
     return Diagonal()(kron(a, b)) >> compute(kron_diagonal), given(square(a), square(b))
 

@@ -10,15 +10,17 @@ from rewrite_engine.tensor import (
     erfc,
     gt,
     log1mexp,
+    log_ndtr,
     logdiffexp,
     logerfc,
     lt,
     sigmoid,
     softplus,
     switch,
-    xlog1py,
     xlogy,
 )
+
+MAX_ROUNDING = 2.0**-50  # of a product of two numbers
 
 
 def log_of_difference(terms, dtype):
@@ -95,7 +97,16 @@ def log_of_rest(t, log_of_t, dtype):
     """Return log(1 - t) of a number t below 1 that is given with its logarithm; None for others."""
     alone = function_of(t)
     if alone is not None and alone[1].head is erfc and alone[0] == 0.5:
-        x = opposite(alone[1].owner.inputs[0], dtype)  # where it is below 0 the rest is near 1
-        near = xlog1py(1.0, -t)  # (of log1p there would be no end)
-        return switch(lt(x, 0.0), near, logerfc(x) - math.log(2.0))
+        return log_of_half_erfc(times(linear(alone[1].owner.inputs[0]), -1.0), dtype)
     return log1mexp(log_of_t)
+
+
+def log_of_half_erfc(u, dtype):
+    """Return log(erfc(u) / 2) of a linear form. A number that is 1 up to rounding is 1."""
+    x = {key: normalised(c * -math.sqrt(2.0)) for key, c in u.items()}
+    return log_ndtr(written(x, dtype))
+
+
+def normalised(c):
+    """Return a number; 1 or -1 if it is that up to rounding."""
+    return math.copysign(1.0, c) if math.fabs(math.fabs(c) - 1) < MAX_ROUNDING else c

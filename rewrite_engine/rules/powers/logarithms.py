@@ -3,11 +3,10 @@
 import math
 
 from rewrite_engine.language import *
-from rewrite_engine.rules.powers.differences import log_of_rest
-from rewrite_engine.rules.powers.forms import combined, squared, times, written
+from rewrite_engine.rules.powers.differences import log_of_half_erfc, log_of_rest
+from rewrite_engine.rules.powers.forms import combined, squared
+from rewrite_engine.rules.powers.known_logs import KNOWN, Log
 from rewrite_engine.rules.powers.logs import (
-    KNOWN,
-    Log,
     log_of,
     log_of_other,
     log_of_power,
@@ -23,7 +22,6 @@ from rewrite_engine.tensor import (
     Sum,
     abs,
     erf,
-    erfc,
     erfcx,
     exp,
     log,
@@ -95,8 +93,7 @@ def read_logarithm(x):
     """Return the `Log` of a term that is better than as written; None if there is none."""
     p = power(x)
     if (u := half_erfc(p)) is not None:
-        t = 0.5 * erfc(written(times(u, -1.0), x.type.dtype))
-        return Log(lambda: log_of_rest(t, None, x.type.dtype), True)
+        return Log(lambda: log_of_half_erfc(u, x.type.dtype), True)
     if not is_itself(p, x):
         return log_of_power(p, x.type.dtype, alone=True)
     found = log_of_other(x)

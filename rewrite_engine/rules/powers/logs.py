@@ -11,7 +11,6 @@ original term has a logarithm. The logarithm of a term is read once, from those 
 
 import math
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,28 +29,32 @@ from rewrite_engine.rules.powers.forms import (
     widened,
     written,
 )
+from rewrite_engine.rules.powers.known_logs import (
+    KNOWN,
+    LOG_OF_0,
+    Log,
+    as_float,
+    is_above_zero,
+    of_number,
+    product_of_signs,
+    weighted,
+)
+from rewrite_engine.rules.powers.power import Power
 from rewrite_engine.rules.powers.products import showing, with_nans
 from rewrite_engine.rules.powers.rays import is_rounded_integer
 from rewrite_engine.rules.powers.read import SUMS, is_itself, power, summands
 from rewrite_engine.rules.powers.spell import Spelling, is_below_zero
-from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     Max,
     Softmax,
     Sum,
     abs,
     and_,
-    beta,
-    betaln,
-    cast,
     eq,
     erf,
     erfcx,
     exp,
     expm1,
-    gamma,
-    gammaln,
-    gammasgn,
     gt,
     isinf,
     isnan,
@@ -62,58 +65,19 @@ from rewrite_engine.tensor import (
     logdiffexp,
     logerfc,
     maximum,
-    mul,
     or_,
     pow,
     second,
     softplus,
+    sqrt,
     sub,
     switch,
 )
 from rewrite_engine.tensor import sign as pt_sign
-from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
 #: largest arguments of exponentials that stay in the range of a dtype
 MAX_EXPONENT = {"float64": 700.0, "float32": 85.0, "float16": 9.0}
-
-
-class Log(NamedTuple):
-    """The logarithm of a term that is never below 0. make: a function that makes it (anew, since a
-    graph may drop its nodes). better: whether it may be in range when the logarithm as written is
-    not. vanishes: whether the term may underflow, or overflow, for arguments of ordinary size.
-    number: of a constant. certain: whether the term is known not to be below 0 (else the logarithm
-    is NaN there). sign: if the logarithm is that of the modulus, a function that makes the sign of
-    the term. strict: whether the term is above 0, except for underflow: the logarithm of a
-    term that may be 0 has an infinite slope, which that of a sum with it has not.
-    """
-
-    make: object
-    better: bool = False
-    vanishes: bool = False
-    number: float | None = None
-    certain: bool = True
-    strict: bool = True
-    sign: object = None
-
-    def term(self, dtype):
-        """Return the logarithm as a term of a dtype."""
-        value = self.make() if self.sign is None else self.make() + log(self.sign())
-        return as_float(value, dtype)
-
-
-def of_number(c):
-    """Return the logarithm of a number above 0."""
-    value = math.log(c)
-    return Log(lambda: value, number=value)
-
-
-LOG_OF_0 = Log(lambda: -math.inf, strict=False)
-
-
-def as_float(x, dtype):
-    """Return a number, or a term, as a term of a dtype."""
-    return constant(x, dtype=dtype) if isinstance(x, float) else cast(x, dtype)
 
 
 def log_of(v, sign=1):
@@ -157,12 +121,12 @@ def log_of_power(p, dtype, alone=False):
     known, unknown = log_of_others(p.others, dtype)
     odd = [f for f, q in p.factors.items() if (f.kind == -1 or f.kind is erf) and q % 2]
     signs = [x.sign for _, x in known if x.sign is not None]
-    doubtful = len(odd) + len(unknown) + sum([not (x.certain or x.sign) for _, x in known])
+    doubtful = len(odd) + bool(unknown) + sum([not (x.certain or x.sign) for _, x in known])
     if doubtful > 1 or (p.number < 0 and not (odd or unknown or signs)) or (odd and signs):
         return None
     may_be_0 = [f for f, q in p.factors.items() if q > 0 and (f.kind == -1 or f.kind is erf)]
     strict = all(x.strict for _, x in known) and all(map(is_never_one, may_be_0))
-    if doubtful and not all(x.strict for _, x in known):
+    if doubtful and not all(x.strict or x.sign for _, x in known):
         return None  # 0 has no sign
     certain = not (doubtful or signs) or (len(odd) == 1 and has_sign(odd[0], p.number))
     if unknown and not alone:
@@ -177,26 +141,30 @@ def log_of_power(p, dtype, alone=False):
     return Log(make, True, vanishes, None, certain, strict, sign)
 
 
-def product_of_signs(number, signs):
-    """Return the sign of a product."""
-    terms = [make() for make in signs]
-    value = mul(*terms) if len(terms) > 1 else terms[0]
-    return -value if number < 0 else value
-
-
 def log_of_product(p, known, unknown, dtype):
     """Return the term for the logarithm of a product."""
     p, parts = without_cosh(p, dtype)
     parts += log_of_exponentials(p, dtype) or log_of_functions(p, dtype)
     parts += [(c, x.make()) for c, x in known]
-    for v, q in unknown:
-        signs = [x.sign for _, x in known if x.sign is not None]
-        own = v * product_of_signs(p.number, signs) if signs else -v if p.number < 0 else v
-        parts.append((q, log(own)))
+    if unknown:
+        parts.append(log_of_unknown(p.number, known, unknown, dtype))
     if math.fabs(p.number) != 1:
         parts.append((1.0, math.log(math.fabs(p.number))))
     value = as_float(weighted(parts), dtype)
     return with_nans(value, p.lost, showing([value])) if p.lost else value
+
+
+def log_of_unknown(number, known, unknown, dtype):
+    """Return the logarithm of the factors with unknown sign, with the signs of all others, as
+    (coefficient, term).
+    """
+    signs = [x.sign for _, x in known if x.sign is not None]
+    powers = {q for _, q in unknown}
+    outer = powers.pop() if len(powers) == 1 else 1.0
+    factors = {v: q / outer if q % 1 else int(q / outer) for v, q in unknown}
+    own = Spelling(Power(others=factors)).term(dtype)
+    own = own * product_of_signs(number, signs) if signs else -own if number < 0 else own
+    return outer, log(own)
 
 
 def without_cosh(p, dtype):
@@ -239,14 +207,6 @@ def log_of_others(others, dtype):
 def log_of_size(v, dtype):
     """Return the logarithm of |v|."""
     return log(abs(widened(v, dtype)))
-
-
-def is_above_zero(v):
-    """Return whether a term is above 0, possibly underflowing; or an integer: never -0.0."""
-    is_cast = isinstance(getattr(v.head, "scalar_op", None), Cast)
-    if v.type.kind in "iu" or (is_cast and v.owner.inputs[0].type.kind in "iu"):
-        return nonneg(v)
-    return positive(v) and nonzero(v)
 
 
 def is_never_one(f):
@@ -311,21 +271,6 @@ def softplus_turned(form, parts, p, dtype):
     return form, parts
 
 
-def weighted(parts):
-    """Return a sum of terms with their coefficients."""
-    value = None
-    for c, v in sorted(parts, key=lambda part: part[0] < 0):
-        if isinstance(v, float):
-            c, v = 1.0, c * v
-        if value is None:
-            value = v if c == 1 else -v if c == -1 else c * v
-        elif c in (1, -1):
-            value = value + v if c == 1 else value - v
-        else:
-            value = value + c * v
-    return value
-
-
 # --- what is no product ---------------------------------------------------------------------------
 
 
@@ -340,7 +285,7 @@ def log_of_other(v):
         return log_of_whole_sum(v, summands(v))
     if head is switch:
         return joined_logs(v, v.owner.inputs[1:], lambda *found: switch(v.owner.inputs[0], *found))
-    if head is pow:
+    if head is pow or head is sqrt:
         return log_of_any_power(v)
     if head in KNOWN:
         return KNOWN[head](*v.owner.inputs)
@@ -351,31 +296,6 @@ def log_of_other(v):
         inner = log_of(v.owner.inputs[0])
         return inner if inner is not None and inner.better else None
     return log_of_moved(v) if moves(head) else None
-
-
-def log_of_gammas(logarithm, arguments):
-    """Return a function of operands: the `Log` of a product of gamma functions; of its modulus, if
-    their signs are not known. logarithm, arguments: functions of operands that make that of the
-    modulus, and the arguments of the gamma functions.
-    """
-
-    def log_of_operands(*operands):
-        values = arguments(*operands)
-        make = partial(logarithm, *operands)
-        if all(map(is_above_zero, values)):
-            return Log(make, True, True)
-        sign = partial(product_of_signs, 1.0, [partial(gammasgn, x) for x in values])
-        return Log(make, True, True, certain=False, sign=sign)
-
-    return log_of_operands
-
-
-#: ops whose results overflow where their logarithms do not → a function of operands: the `Log`
-#: (packs of other ops add theirs)
-KNOWN = {
-    gamma: log_of_gammas(gammaln, lambda x: (x,)),
-    beta: log_of_gammas(betaln, lambda x, y: (x, y, x + y)),
-}
 
 
 def log_of_opposite(v):
@@ -438,12 +358,34 @@ def joined_logs(v, operands, made):
 
 
 def log_of_any_power(v):
+    """Return the logarithm of a power. A power with a fractional number as exponent is NaN if the
+    base is below 0, as the logarithm of the base is.
+    """
+    x, number = v.owner.inputs[0], 0.5 if v.head is sqrt else number_of(v.owner.inputs[1])
+    if x.head is pt_sign or x.type.dtype != v.type.dtype:
+        return None
+    if number is None or number % 1 == 0:
+        return log_of_signed_power(v, number)
+    found = log_of(x)
+    if v.head is sqrt and (found is None or not found.better):
+        return None  # (it has a rule of its own)
+    found = found or Log(lambda: log(x), strict=False)
+    make = partial(log_of_multiple, number, found, v.type.dtype)
+    return Log(make, True, True, strict=found.strict)
+
+
+def log_of_multiple(number, found, dtype):
+    """Return a number times a logarithm."""
+    return number * found.term(dtype)
+
+
+def log_of_signed_power(v, number):
     """Return the logarithm of a power; of a base that may be below 0, that of its modulus. (0 ** 0,
     1 ** inf and 1 ** nan are 1.)
     """
     x, y = v.owner.inputs
-    found, sign, number = log_of(x), None, number_of(y)
-    if x.head is pt_sign or x.type.dtype != v.type.dtype or y.type.kind != "f":
+    found, sign = log_of(x), None
+    if y.type.kind != "f":
         return None
     if found is None or not found.certain:
         found, sign = Log(lambda: log(abs(x)), strict=False), lambda: pow(pt_sign(x), y)

@@ -56,6 +56,8 @@ class Atom(NamedTuple):
         above, below = RISKS[self.function]
         if self.function is exp:
             return not is_bounded(times(self.form, self.power))
+        if self.function is expm1 and self.power > 0:
+            return not is_bounded(self.form)
         return bool(above if self.power > 0 else below)
 
     @property

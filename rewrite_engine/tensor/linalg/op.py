@@ -153,7 +153,7 @@ class _MatrixOp(TensorOp):
         return one
 
 
-class Structured(_MatrixOp):
+class _Structured(_MatrixOp):
     """Base class of ops that rules compute in other ways, by what is known of the matrix.
 
     as_written: whether rules leave the op as it is, where they have decided that it is best.

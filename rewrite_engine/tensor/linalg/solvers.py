@@ -20,8 +20,8 @@ from rewrite_engine.tensor.linalg.decomposition import cholesky
 from rewrite_engine.tensor.linalg.op import (
     FEW,
     SingularMatrixError,
-    Structured,
     _MatrixOp,
+    _Structured,
     adjoint,
     floats,
     lapack,
@@ -46,11 +46,11 @@ def _solves(f: Any, a: Any, b: Any) -> Any:
     return f.both("equations with", f.invertible(a), f.same_length(a, 1, b, 0))
 
 
-class Solve(Structured, _Equations):
+class Solve(_Structured, _Equations):
     """Solution x of a @ x = b for square matrices `a` and matrices `b`. Raises
     `SingularMatrixError`.
 
-    as_written: see `Structured`.
+    as_written: see `_Structured`.
     """
 
     implied = {"fits": _solves}
@@ -83,10 +83,10 @@ class Solve(Structured, _Equations):
         return solved(*of_dtype(*arrays))
 
 
-class MatrixInverse(Structured, _MatrixOp):
+class MatrixInverse(_Structured, _MatrixOp):
     """Inverses of square matrices. Raises `SingularMatrixError`.
 
-    as_written: see `Structured`.
+    as_written: see `_Structured`.
     """
 
     signature = "(m,m)->(m,m)"

@@ -28,8 +28,8 @@ from rewrite_engine.tensor.linalg.factor import Factor, FactorSLogDet
 from rewrite_engine.tensor.linalg.op import (
     FEW,
     SingularMatrixError,
-    Structured,
     _MatrixOp,
+    _Structured,
     adjoint,
     double,
     floats,
@@ -189,11 +189,11 @@ def _by_singular_values(a: Any) -> Any:
     return np.where(known, found, np.nan).astype(a.dtype)
 
 
-class SLogDet(Structured, _MatrixOp):
+class SLogDet(_Structured, _MatrixOp):
     """Signs of the determinants of square matrices, and logarithms of their absolute values (0 and
     -inf for a singular one).
 
-    as_written: see `Structured`.
+    as_written: see `_Structured`.
     """
 
     __call__: Callable[..., Any]  # (several outputs)

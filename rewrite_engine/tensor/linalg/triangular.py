@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +63,11 @@ class _Equations(_MatrixOp, Odd):
 _FEW_ROWS, _MANY = 16, 10
 
 
+def _like_right_side(name: str, f: Any, a: Any, b: Any) -> Any:
+    """Prove a fact of a solution that holds if it holds of the right side."""
+    return getattr(f, name)(b)
+
+
 class SolveTriangular(_Equations):
     """Solution x of a @ x = b, where one triangle of `a` is read.
 
@@ -86,7 +92,7 @@ class SolveTriangular(_Equations):
         self.unit_diagonal = unit_diagonal
         below = lower != transpose
         triangle = "lower_triangular" if below else "upper_triangular"
-        self.implied = {triangle: lambda f, a, b: getattr(f, triangle)(b)}
+        self.implied = {triangle: partial(_like_right_side, triangle)}
         # the transpose of what is in rows is in columns, as LAPACK has it
         self._options = not lower, not transpose, unit_diagonal
 

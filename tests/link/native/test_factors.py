@@ -11,6 +11,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 import rewrite_engine.tensor.linalg as linalg
 from rewrite_engine.tensor.linalg.decomposition import CholeskyGradient, CovarianceGradient
+from rewrite_engine.tensor.linalg.factor import Factor, FactorSolve
 from tests.link.native.test_indexing import native
 
 a, b = pt.dmatrices("a", "b")
@@ -116,3 +117,59 @@ def test_errors_where_only_lengths_are_needed() -> None:
         f([0.0], [0, 1])
     with pytest.raises(linalg.SingularMatrixError):
         g(singular, np.ones((2, 2)))
+
+
+def factored(x: Any, y: Any) -> list[Any]:
+    """Return the outputs of a factor, and solutions by it."""
+    factor = Factor().lifted(x)
+    return [*factor, *[FactorSolve(turned).lifted(*factor, y) for turned in (False, True)]]
+
+
+@pytest.mark.parametrize("kind", ["general", "definite", "indefinite", "triangular"])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 17, 70])
+def test_one_factor_for_several_uses(n: int, kind: str) -> None:
+    x = RNG.normal(size=(n, n)) + n * np.eye(n)
+    flipped = np.diag((-1.0) ** np.arange(n))
+    x = {"general": x, "definite": positive(n, n), "triangular": np.tril(x),
+         "indefinite": x * abs(flipped) + flipped @ positive(n, n) @ flipped - n * np.eye(n),
+         }[kind]  # fmt: skip
+    x = (x + x.T) / 2 if kind == "indefinite" else x
+    for columns in (0, 1, 3):
+        same([a, b], factored(a, b), x, RNG.normal(size=(n, columns)))
+    same([a, b], factored(a.T, pt.exp(b).T), x, RNG.normal(size=(2, n)))
+    same([a], [Factor()(a)[1]], x)
+
+
+@pytest.mark.parametrize("shapes", BATCHES)
+def test_factors_of_batches(shapes: Any) -> None:
+    x, y = [pt.tensor(dtype="float64", shape=[1 if n == 1 else None for n in s]) for s in shapes]
+    values = RNG.normal(size=shapes[0]) + 3 * np.eye(3)
+    values[:1] = positive(*shapes[0])[:1]
+    same([x, y], factored(x, y), values, RNG.normal(size=shapes[1]))
+
+
+def test_a_factor_in_a_loop() -> None:
+    def step(v: Any, x: Any) -> Any:
+        return linalg.solve(x, v) + linalg.solve(x.T, v)
+
+    v = pt.dvector("v")
+    outputs, _ = rw.scan(step, outputs_info=[v], non_sequences=[a], n_steps=4)
+    f = native([v, a], outputs)
+    x, start = RNG.normal(size=(3, 3)) + 5 * np.eye(3), np.ones(3)
+    wanted = []
+    for _ in range(4):
+        start = np.linalg.solve(x, start) + np.linalg.solve(x.T, start)
+        wanted.append(start)
+    np.testing.assert_allclose(f(np.ones(3), x), wanted, rtol=1e-12)
+
+
+def test_a_singular_factor() -> None:
+    f = native([a, b], factored(a, b))
+    for x in (np.zeros((3, 3)), np.ones((3, 3)), np.diag([1.0, 0, 2])):
+        with pytest.raises(linalg.SingularMatrixError):
+            f(x, np.ones((3, 1)))
+    good = positive(3, 3)
+    np.testing.assert_allclose(f(good, np.ones((3, 1)))[2], np.linalg.solve(good, np.ones((3, 1))))
+    bad = np.eye(3)
+    bad[0, 1] = np.nan
+    assert np.isnan(f(bad, np.ones((3, 1)))[2]).any()
