@@ -466,7 +466,7 @@ def test_each_letter_has_its_line_where_they_fill_more_than_one():
         f"#{last}   A + B, written into B",
         "A = arctan(cos(tanh(x))) * sech2(x), B = exp(x) * Sum(A)",
     ]
-    assert [line.strip() for line in firing_lines(report.text(70), last)[1:]] == [
+    assert [line.strip() for line in firing_lines(report.text(60), last)[1:]] == [
         "A = arctan(cos(tanh(x))) * sech2(x)",
         "B = exp(x) * Sum(A)",
     ]
