@@ -23,7 +23,7 @@ from rewrite_engine.match.pattern import Hole, Prop
 from rewrite_engine.pipeline.assumptions import SHIPPED
 
 
-class Declared(NamedTuple):
+class WayToDeclare(NamedTuple):
     """A way to make an operand: a variable that is declared to have facts."""
 
     facts: tuple[Fact, ...]
@@ -40,14 +40,14 @@ class Declared(NamedTuple):
         return Assume(tuple(sorted([(f, None) for f in self.facts], key=lambda p: p[0].name)))(v)
 
 
-def ways_to_declare(guards: Sequence[Any], name: str) -> list[Declared]:
+def ways_to_declare(guards: Sequence[Any], name: str) -> list[WayToDeclare]:
     """Return ways to declare a variable of a rule, so that the guards about it alone hold."""
     own = [g for g in guards if _is_about(g, name)]
     if not own:
         return []
     asked = tuple(dict.fromkeys([g.fact for g in own if g.fact is not None]))
-    combined = [Declared(asked)] if asked and all([f.drawer for f in asked]) else []
-    every = [Declared((f,)) for f in drawn_facts() if (f,) != asked]
+    combined = [WayToDeclare(asked)] if asked and all([f.drawer for f in asked]) else []
+    every = [WayToDeclare((f,)) for f in drawn_facts() if (f,) != asked]
     plain = _matrix()
     if not combined and _hold(own, plain):
         return []

@@ -36,25 +36,25 @@ PART = "part"  # with numbers: the names of parts
 Path = tuple[int, ...]
 
 
-class Leaf(NamedTuple):
+class SampledLeaf(NamedTuple):
     """A variable of the rule, by its name."""
 
     name: str
 
 
-class Number(NamedTuple):
+class SampledNumber(NamedTuple):
     """A constant that is one number."""
 
     value: Any
 
 
-class Part(NamedTuple):
+class SampledPart(NamedTuple):
     """A place where the terms of samples differ. path: of inputs, from the root."""
 
     path: Path
 
 
-class Node(NamedTuple):
+class SampledNode(NamedTuple):
     """An output of an op on others. place: of one of several outputs; None for the op's result."""
 
     op: Any
@@ -62,31 +62,31 @@ class Node(NamedTuple):
     args: tuple[Any, ...]
 
 
-Tree = Leaf | Number | Part | Node
+Tree = SampledLeaf | SampledNumber | SampledPart | SampledNode
 
 
 def tree_of(v: Any, leaves: Mapping[Any, str], path: Path = ()) -> Tree:
     """Return the tree of a term; an array of constants is a part. leaves: names of variables."""
     if v in leaves:
-        return Leaf(leaves[v])
+        return SampledLeaf(leaves[v])
     if v.head is CONSTANT and v.number is not None:
-        return Number(v.number)
+        return SampledNumber(v.number)
     if v.owner is None:
-        return Part(path)
+        return SampledPart(path)
     args = [tree_of(u, leaves, (*path, i)) for i, u in enumerate(v.owner.inputs)]
-    return Node(v.owner.op, None if v.head is v.owner.op else v.index, tuple(args))
+    return SampledNode(v.owner.op, None if v.head is v.owner.op else v.index, tuple(args))
 
 
 def general(a: Tree, b: Tree, path: Path = ()) -> Tree:
     """Return the tree with a part wherever two trees differ."""
-    if not isinstance(a, Node) or not isinstance(b, Node):
+    if not isinstance(a, SampledNode) or not isinstance(b, SampledNode):
         same = type(a) is type(b) and a == b and repr(a) == repr(b)
-        return a if same else Part(path)
+        return a if same else SampledPart(path)
     if (a.op, a.place, len(a.args)) != (b.op, b.place, len(b.args)):
-        return Part(path)
+        return SampledPart(path)
     pairs = zip(a.args, b.args, strict=True)
     args = [general(x, y, (*path, i)) for i, (x, y) in enumerate(pairs)]
-    return Node(a.op, a.place, tuple(args))
+    return SampledNode(a.op, a.place, tuple(args))
 
 
 def nodes_of(tree: Tree) -> Iterator[Tree]:
@@ -95,15 +95,15 @@ def nodes_of(tree: Tree) -> Iterator[Tree]:
     while stack:
         one = stack.pop()
         yield one
-        stack += reversed(one.args) if isinstance(one, Node) else ()
+        stack += reversed(one.args) if isinstance(one, SampledNode) else ()
 
 
 def names_in(tree: Tree) -> frozenset[str]:
     """Return the names of the variables in a tree."""
-    return frozenset([one.name for one in nodes_of(tree) if isinstance(one, Leaf)])
+    return frozenset([one.name for one in nodes_of(tree) if isinstance(one, SampledLeaf)])
 
 
-class Form(NamedTuple):
+class SampledForm(NamedTuple):
     """A pattern for an expression, with conditions on its parts, and the variables of these."""
 
     value: Any
@@ -117,7 +117,7 @@ def forms_of(
     lvars: Mapping[str, LogicVariable],
     module: str,
     number: int,
-) -> list[Form]:
+) -> list[SampledForm]:
     """Return the patterns of an expression in a rule function of a module, the most common one
     first. Raises `PatternError`, and what the expression raises on samples.
     """
@@ -149,7 +149,7 @@ class Expression:
         self.variable = type(next(iter(lvars.values())))
         self.built: list[Any] = []  # terms of unknown lengths
 
-    def forms(self) -> list[Form]:
+    def forms(self) -> list[SampledForm]:
         """Return the patterns of the expression, the most common one first. Raises `PatternError`,
         and what the expression raises on the first sample.
         """
@@ -162,7 +162,7 @@ class Expression:
                     raise
                 continue
             if not isinstance(term, Variable):
-                return [Form(self.outputs(term, samples))]
+                return [SampledForm(self.outputs(term, samples))]
             self.built += [] if any(map(_has_lengths, samples.values())) else [term]
             self.add(trees, term, {v: name for name, v in samples.items()})
         if len(trees) > MAX_FORMS:
@@ -174,10 +174,12 @@ class Expression:
         own = tree_of(term, leaves)
         for i, known in enumerate(trees):
             joined = general(known, own)
-            if isinstance(joined, Node) and names_in(joined) == names_in(known) == names_in(own):
+            if isinstance(joined, SampledNode) and names_in(joined) == names_in(known) == names_in(
+                own
+            ):
                 trees[i] = joined
                 return
-        if not isinstance(own, Node):
+        if not isinstance(own, SampledNode):
             raise PatternError(f"`{self.text}` is not an op: it would match everything")
         known_patterns = [lower_pattern(self.pattern(tree)) for tree in trees]
         if not any([matches(p, term) for p in known_patterns]):  # (of an operand that is cast)
@@ -214,7 +216,7 @@ class Expression:
         leaves = {v: name for name, v in samples.items()}
         trees = [tree_of(v, leaves) for v in value]
         owners = {v.owner for v in value}
-        if any([isinstance(one, Part) for tree in trees for one in nodes_of(tree)]):
+        if any([isinstance(one, SampledPart) for tree in trees for one in nodes_of(tree)]):
             raise PatternError(f"`{self.text}` builds terms that lengths or dtypes decide")
         if len(owners) == 1 and list(value) == list(value[0].owner.outputs):
             return self.applied(trees[0])
@@ -222,17 +224,19 @@ class Expression:
 
     # --- patterns ---------------------------------------------------------------------------------
 
-    def form(self, tree: Tree) -> Form:
+    def form(self, tree: Tree) -> SampledForm:
         """Return the pattern of a tree, with a guard if it has parts."""
-        paths = [*dict.fromkeys([one.path for one in nodes_of(tree) if isinstance(one, Part)])]
+        paths = [
+            *dict.fromkeys([one.path for one in nodes_of(tree) if isinstance(one, SampledPart)])
+        ]
         if not paths:
-            return Form(self.pattern(tree))
+            return SampledForm(self.pattern(tree))
         parts = [self.part(path) for path in paths]
         names = dict(zip([p.name for p in parts], paths, strict=True))
         same = SameParts(self, tree, [*self.holes], names)
         args = (*[self.lvars[name] for name in self.holes], *parts)
         text = f"{self.text} builds {', '.join(same.paths)}"
-        return Form(self.pattern(tree), (Condition(same, args, text),), tuple(parts))
+        return SampledForm(self.pattern(tree), (Condition(same, args, text),), tuple(parts))
 
     def part(self, path: Path) -> LogicVariable:
         """Return the variable of a part."""
@@ -258,11 +262,11 @@ class Expression:
 
     def pattern(self, tree: Tree) -> Any:
         """Return the pattern of a tree as an author writes it."""
-        if isinstance(tree, Leaf):
+        if isinstance(tree, SampledLeaf):
             return self.lvars[tree.name]
-        if isinstance(tree, Number):
+        if isinstance(tree, SampledNumber):
             return tree.value
-        if isinstance(tree, Part):
+        if isinstance(tree, SampledPart):
             return self.part(tree.path)
         whole = self.applied(tree)
         return whole if tree.place is None else self.variable.pattern_type((nth, tree.place, whole))

@@ -390,7 +390,7 @@ def test_drivers_beside_the_phases() -> None:
     assert repr(mode).endswith(f".adding({early!r}, before='merge')")
     function([x], pt.log(pt.exp(x)) + 1, mode=mode)
     assert seen == [("early", ["exp", "log", "add"]), ("late", ["add"])]
-    assert [part.name for part in mode.optimizer.parts][-2:] == ["late", "inplace"]
+    assert [part.name for part in mode.optimizer.parts][-3:] == ["late", "factorize", "inplace"]
     with pytest.raises(OptionError, match="a position must be a number, 'first' or 'last'"):
         mode.register((early, "second"))
 

@@ -357,7 +357,7 @@ def test_the_peak_of_memory(mode: Any) -> None:
 
 @pytest.mark.on_vm
 def test_memory_within_loops_counts_while_they_run() -> None:
-    steps = rw.scan(lambda t: pt.outer(t, t).sum(axis=0), outputs_info=[x], n_steps=3,
+    steps = rw.scan(lambda t: pt.sin(pt.outer(t, t)).sum(axis=0), outputs_info=[x], n_steps=3,
                     return_updates=False)  # fmt: skip
     f = rw.function([x], steps, profile=True)
     f(np.ones(100))

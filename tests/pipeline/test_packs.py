@@ -188,7 +188,9 @@ def test_a_phase_that_does_not_exist(install: Any) -> None:
     with pytest.raises(UnknownNameError) as info:
         rewritten(TERM)
     assert "belongs to the phase 'specialise', which does not exist" in str(info.value)
-    phases = "merge, inner, canonicalize, loops, stabilize, saturate, specialize, inplace"
+    phases = (
+        "merge, inner, canonicalize, loops, stabilize, saturate, specialize, factorize, inplace"
+    )
     assert phases in str(info.value)
     assert ".py:5" in str(info.value)
     assert "in the pack 'physics' of the distribution mechanics 1.2" in str(info.value)

@@ -44,7 +44,7 @@ class InOrder(frozenset):
         return iter(self.order)
 
 
-class Factor(NamedTuple):
+class PowerBase(NamedTuple):
     """1 + kind * exp(scale * ray), for kind 1 and -1; erfcx(ray) and erf(ray) for these kinds. ray:
     the items of a linear form whose largest coefficient is 1 or -1 (any for the last two).
     """
@@ -60,7 +60,7 @@ class Factor(NamedTuple):
 
     def turned(self):
         """Return the factor with the opposite ray."""
-        return Factor(InOrder((key, -c) for key, c in self.ray), self.scale, self.kind)
+        return PowerBase(InOrder((key, -c) for key, c in self.ray), self.scale, self.kind)
 
     def form(self, k=1.0):
         """Return a multiple of the argument of the exponential."""
@@ -155,8 +155,8 @@ def factor_of(u, k, kind, p):
     scale = max([abs(c) for key, c in u.items() if key is not ONE])
     ray = InOrder((key, float(f"{c / scale:.14g}")) for key, c in u.items())
     if k > 0:
-        return Power(factors={Factor(ray, k * scale, kind): p})
-    f = Factor(ray, -k * scale, kind)
+        return Power(factors={PowerBase(ray, k * scale, kind): p})
+    f = PowerBase(ray, -k * scale, kind)
     return Power(float(kind) ** p, times(u, k * p), {f: p})
 
 
@@ -180,10 +180,10 @@ TABLE = {
     tanh: lambda u: product(-1.0, factor_of(u, 2, -1, 1), factor_of(u, 2, 1, -1)),
     erfc: lambda u: Power(
         form=times(squared(u), -1),
-        factors={Factor(InOrder(u.items()), 1.0, erfcx): 1},
+        factors={PowerBase(InOrder(u.items()), 1.0, erfcx): 1},
         functions=1,
     ),
-    erf: lambda u: Power(factors={Factor(InOrder(u.items()), 1.0, erf): 1}, functions=1),
+    erf: lambda u: Power(factors={PowerBase(InOrder(u.items()), 1.0, erf): 1}, functions=1),
 }
 
 

@@ -10,9 +10,9 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.rules.powers.forms import ONE, along, combined, times
 from rewrite_engine.rules.powers.power import (
     TABLE,
-    Factor,
     InOrder,
     Power,
+    PowerBase,
     ray_of,
     split,
     times_power,
@@ -80,7 +80,7 @@ def on_ray(shares, ray):
     if found is None:
         return None
     number, a, factors = found
-    made = {Factor(ray, k * unit, s): q for (k, s), q in factors.items()}
+    made = {PowerBase(ray, k * unit, s): q for (k, s), q in factors.items()}
     return Power(number, times(base, a * unit), made)
 
 

@@ -87,7 +87,7 @@ def test_rules_that_the_mode_leaves_out():
 
 
 def test_nothing_is_possible_in_the_default_mode():
-    report = rw.accuracy(rw.function([x], 1 - pt.cos(x)), [1e-8])
+    report = rw.accuracy(rw.function([x], pt.arcsin(x) - x), [1e-8])
     assert report.compiled < 8
     assert report.possible == ()
 
