@@ -116,7 +116,7 @@ def has_one_product(a, b):
     return a.type.shape[1] == b.type.shape[0] == 1
 
 
-@rule(phase="canonicalize")
+@rule(phase="specialize")
 def column_times_row(a: Annotated[Inexact, Matrix], b: Annotated[Inexact, Matrix]):
     """A column times a row is an outer product: nothing is added up.
 
