@@ -373,12 +373,14 @@ def table(
     phase: str | None = None,
     tags: Iterable[str] = (),
     overlaps: Overlaps = "",
+    ends: Any = None,
     **sorts: Any,
 ) -> Table:
     """Make a family of similar rules, one per row: `(name, lambda x: left >> right, claim,
     reason)`, and optionally an example, "term -> result". Each row becomes a rule as from `@rule`.
 
-    tag: a name that selects all of them. sorts: of the variables, by their names: `x=Float`.
+    tag: a name that selects all of them. ends: why each row ends. sorts: of the variables, by their
+    names: `x=Float`.
 
     >>> import rewrite_engine.tensor as pt
     >>> trig = table("trig", ("sin_of_arcsin", lambda x: pt.sin(pt.arcsin(x)) >> x, refines,
@@ -386,7 +388,7 @@ def table(
     >>> trig["sin_of_arcsin"].text
     'sin(arcsin(x)) -> x'
     """
-    make = partial(rule, phase=phase)
+    make = partial(rule, phase=phase, ends=ends)
     return decorate.table(tag, *rows, rule=make, tags=tags, overlaps=overlaps, **sorts)
 
 

@@ -344,7 +344,7 @@ CHOICES = table(
 
 
 PARTS = table(
-    "signed_parts",
+    "rests_of_signs",
     (
         "rest_of_positive_part", lambda x: x - maximum(x, 0) >> minimum(x, 0), refines,
         "One operation takes the place of two.",

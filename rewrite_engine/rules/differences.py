@@ -301,7 +301,7 @@ NUMBERS = table(
         approx(1 << 10), "The root of 1 + x**2 is nearly 1 for a small x.",
         """1 - sqrt(1 + vector("x") ** 2) -> -(x * tanh(0.5 * arcsinh(x)))""",
     ),
-    phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST, x=Float,
+    phase="stabilize", tags=[MENDS], overlaps=INNER_FIRST, ends=at_most(1), x=Float,
 )  # fmt: skip
 
 
@@ -415,5 +415,5 @@ SHARES = table(
         "The reciprocal of 1 + x is nearly 1 for a small x.",
         """1 / (1 + vector("x")) - 1 -> switch(isinf(x), -1.0, -(x / (1.0 + x)))""",
     ),
-    phase="stabilize", tags=["values_only"], overlaps=INNER_FIRST, x=Float,
+    phase="stabilize", tags=["values_only"], overlaps=INNER_FIRST, ends=at_most(1), x=Float,
 )  # fmt: skip
