@@ -96,7 +96,7 @@ def subtract(a: Jet, b: Jet) -> Jet:
 
 
 def multiply(a: Jet, b: Jet) -> Jet:
-    """Return a * b."""
+    """Return a * b, as long as both."""
     return [total([product(a[i], b[k - i]) for i in range(k + 1)]) for k in range(len(a))]
 
 

@@ -4,14 +4,14 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.language import *
 
 
-@rule(phase="stabilize", claim=refines, overlaps="the sine has all digits, also in a logarithm")
-def one_less_cos(x: Float):
-    """1 - cos(x) loses every digit of a small x.
+@rule(phase="stabilize", claim=refines, overlaps="the square has all digits, also in a logarithm")
+def one_more_cos(x: Float):
+    """1 + cos(x) loses every digit near π.
 
-    >>> rewritten(1 - pt.cos(pt.vector("x")))
-    2.0 * sqr(sin(x * 0.5))
+    >>> rewritten(1 + pt.cos(pt.vector("x")))
+    2.0 * sqr(cos(x * 0.5))
     """
-    return 1 - pt.cos(x) >> 2 * pt.sqr(pt.sin(x / 2))
+    return 1 + pt.cos(x) >> 2 * pt.sqr(pt.cos(x / 2))
 
 
 @rule(phase="canonicalize", claim=approx(ulps=4))
