@@ -312,7 +312,7 @@ def in_range(x, c, d):
 
 @rule(phase="stabilize", claim=approx(4), tags=[MENDS], overlaps=INNER_FIRST)
 def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
-    """Two numbers beside an exponential are one number, so that exp(x) - 1 is recognised.
+    """Two numbers added to an exponential are one number, so that exp(x) - 1 is recognised.
 
     >>> rewritten(1 + (exp(vector("x")) - 2))
     expm1(x)

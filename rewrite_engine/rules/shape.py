@@ -241,7 +241,7 @@ def reshape_by_ones(x, shape: Prop):
 
 @rule(phase="canonicalize", claim=exact)
 def flattened_vector(x: Vector):
-    """Remove a flattening of what is already a vector.
+    """Remove a flattening of a vector.
 
     >>> rewritten(exp(Reshape((-1,))(vector("x"))))
     exp(x)

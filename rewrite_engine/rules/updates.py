@@ -105,7 +105,7 @@ def low_rank_update(x):
     known = diagonal(found.rest)
     if not known:
         return known
-    return because("a product beside a diagonal matrix", known, value=found[:3])
+    return because("a product and a diagonal matrix", known, value=found[:3])
 
 
 @node_rewriter([Dot], phase="canonicalize", claim=backward(64), depth=4, tags=["before_gradients"])
@@ -176,7 +176,7 @@ def multiple_of_unit(v):
 
 
 def are_plain(others, whole):
-    """Return whether terms are matrices in the form of their sum, and no products, beside which a
+    """Return whether terms are matrices in the form of their sum, and no products, with which a
     diagonal matrix has other uses (`low_rank_update`).
     """
     if not others or any([factors_of(x, whole) is not None for x in others]):

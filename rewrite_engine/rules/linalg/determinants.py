@@ -296,7 +296,7 @@ def with_blocks(i, combined):
 
 
 def is_block_triangle(a, b, c, d):
-    """Return whether a block beside the diagonal is 0."""
+    """Return whether a block off the diagonal is 0."""
     return squares_of_floats([a, d]) and c.type.dtype == a.type.dtype and (is_zero(b) or is_zero(c))
 
 

@@ -166,7 +166,7 @@ def vector_times_inverse(b: Annotated[Inexact, Vector], a: Matrix):
 
 @rule(**meeting("structure/matrix_times_kron", "dot/transpose_of_dot"))
 def multiple_of_inverse_times_matrix(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
-    """A number beside an inverse is multiplied with the solution.
+    """A factor of an inverse is multiplied with the solution.
 
     >>> rewritten((2 * linalg.inv(matrix("a"))) @ matrix("b"))
     2.0 * Solve(a, b)
@@ -183,7 +183,7 @@ def multiple_of_inverse_times_matrix(c: is_number, a: Matrix, b: Annotated[Inexa
     )
 )
 def matrix_times_multiple_of_inverse(c: is_number, a: Matrix, b: Annotated[Inexact, Matrix]):
-    """A number beside an inverse is multiplied with the solution.
+    """A factor of an inverse is multiplied with the solution.
 
     >>> rewritten(matrix("b") @ (2 * linalg.inv(matrix("a"))))
     2.0 * Transpose{axes=[1, 0]}(Solve(Transpose{axes=[1, 0]}(a), Transpose{axes=[1, 0]}(b)))
@@ -368,7 +368,7 @@ def divided(c, b, rest):
 
 @rule(**equations)
 def solution_of_multiple(c: is_number, b: Matrix, rest: Rest):
-    """A number beside the matrix divides the solution.
+    """A factor of the matrix divides the solution.
 
     >>> rewritten(linalg.solve(2 * matrix("a"), matrix("b")))
     0.5 * Solve(a, b)
