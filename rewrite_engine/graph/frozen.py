@@ -90,6 +90,7 @@ class FrozenGraph(Displayed):
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.destroy_handler: Any = None  # there is one where something is overwritten
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
+        self.is_inner = False  # whether it is the graph of an op, which may run many times
         self.lazy = False  # whether there was an op that does not need all inputs (`Op.read_if`)
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()

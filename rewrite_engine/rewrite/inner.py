@@ -58,6 +58,7 @@ class Call:
             outputs = substituted(op.inner_outputs, pairs, strict=False)
             graph = FunctionGraph([typed.get(v, v) for v in op.inner_inputs], outputs)
             graph.memo = {}
+        graph.is_inner = True
         for v, known in zip(graph.inputs, self.told):
             if known:
                 knowledge_of(graph).declare(v, crossing(f"outside of {op}", known))

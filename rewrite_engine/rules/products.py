@@ -207,6 +207,8 @@ def chain_of_products(fgraph, node):
     for product, from_right in ((left, True), (right, False)):
         if not isinstance(product.head, Dot) or count_uses(fgraph, product) > 1:
             continue
+        if is_given(fgraph, product):
+            continue
         a, b, c = (*product.owner.inputs, right) if from_right else (left, *product.owner.inputs)
         if b.type.ndim != 2 or len({v.type.dtype for v in (a, b, c)}) > 1:
             continue
@@ -214,6 +216,14 @@ def chain_of_products(fgraph, node):
             made = dot(a, dot(b, c)) if from_right else dot(dot(a, b), c)
             return fitting(node.outputs[0], made)
     return None
+
+
+def is_given(fgraph, product):
+    """Return whether factors are given to the graph of an op: in a loop, their product may be the
+    same in all steps, and is computed once then.
+    """
+    is_inner = fgraph is not None and fgraph.is_inner
+    return is_inner and all([v.owner is None for v in product.owner.inputs])
 
 
 def pays_to_regroup(a, b, c, from_right):
