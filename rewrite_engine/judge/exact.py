@@ -241,6 +241,8 @@ SCALAR: dict[str, Any] = {
     "erfc": real(erfc),
     "logerfc": real(lambda a: logarithm(erfc(a))),
     "log_ndtr": real(lambda a: logarithm(erfc(-a / mp.sqrt(2)) / 2)),
+    "xlogy": real(lambda a, b: a * logarithm(b) if a else mpf(0)),
+    "xlog1py": real(lambda a, b: a * log1p(b) if a else mpf(0)),
     "log_odds": real(lambda a: logarithm(divide(a, 1 - a))),
     "gamma": real(gamma),
     "gammasgn": real(lambda a: mp.sign(mp.gamma(a)) if a else mpf(1)),

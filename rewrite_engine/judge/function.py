@@ -14,7 +14,7 @@ import numpy as np
 from mpmath import mp, mpf
 from scipy import special
 
-from rewrite_engine.judge.exact import INF, logarithm, real
+from rewrite_engine.judge.exact import INF, real
 
 EXTRA_DIGITS = 10  # of a quantile's search: beyond those of its result
 START_STEP = 1e-9  # relative distance of the two starting points of a search
@@ -31,10 +31,6 @@ def _smallest(x: Any, y: Any) -> Any:
 def _remainder(x: Any, y: Any) -> Any:
     """Return the remainder with the sign of x."""
     return x - y * mp.sign(x / y) * mp.floor(abs(x / y))
-
-
-def _times_log(x: Any, log: Callable[[Any], Any], y: Any) -> Any:
-    return mpf(0) if x == 0 else x * log(y)
 
 
 def _scaled_erfc(x: Any) -> Any:
@@ -125,8 +121,6 @@ FUNCTIONS: dict[str, Any] = {
     "owens_t": real(_owens_t),
     "polygamma": real(lambda n, x: mp.polygamma(int(n), x)),
     "tri_gamma": real(lambda x: mp.polygamma(1, x)),
-    "xlogy": real(lambda x, y: _times_log(x, logarithm, y)),
-    "xlog1py": real(lambda x, y: _times_log(x, mp.log1p, y)),
     "gamma_density": real(lambda k, x: x ** (k - 1) * mp.exp(-x) / mp.gamma(k)),
     "gammainc": real(_lower_gamma),
     "gammaincc": real(_upper_gamma),
