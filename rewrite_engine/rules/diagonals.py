@@ -38,6 +38,7 @@ from rewrite_engine.tensor.flow.branches import ifelse
 from rewrite_engine.tensor.index.gather import AdvancedSubtensor
 
 turn = DimShuffle(2, (1, 0))
+Length = Annotated[Integer, Scalar]
 as_column = DimShuffle(1, (0, "x"))
 as_row = DimShuffle(1, ("x", 0))
 
@@ -102,7 +103,7 @@ def diagonal_of_eye(dtype: Prop, n: Scalar):
 
 
 @rule(phase="canonicalize", claim=exact)
-def diagonal_of_triangle(x: Matrix, y, n: Scalar, m: Scalar, k: Const):
+def diagonal_of_triangle(x: Matrix, y, n: Length, m: Length, k: Annotated[Integer, Const]):
     """The diagonal of a triangle is that of the matrix.
 
     >>> rewritten(Diagonal()(tril(matrix("x"))))

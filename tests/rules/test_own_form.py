@@ -19,7 +19,7 @@ from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import lower
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.sample import check_sides, own_form
-from rewrite_engine.pipeline.phases import all_rules
+from rewrite_engine.pipeline.phases import all_rules, rewrite_graph
 from tests.families import SparseType
 
 RANKS = {"Scalar": 0, "Vector": 1, "Matrix": 2, "Tensor[None, None, None]": 3}
@@ -64,6 +64,13 @@ pt.squeeze(a, 0) | pt.atleast_3d(a) | pt.broadcast_to(a, (3, 2, 2))
 """
 
 
+def matches(pattern: Any, term: Any) -> bool:
+    """Whether a pattern matches a term as built or, if it looked at types, in its normal form."""
+    normal = rewrite_graph(term)
+    roots = [v.owner for v in (term, normal) if v.owner is not None]
+    return any(next(match_root(pattern, node), None) is not None for node in roots)
+
+
 @pytest.mark.parametrize("sort", RANKS)
 @pytest.mark.parametrize("expression", EXPRESSIONS.replace("\n", " | ").strip(" |").split(" | "))
 def test_a_pattern_matches_its_own_term_or_says_what_to_write(expression: str, sort: str) -> None:
@@ -75,11 +82,11 @@ def test_a_pattern_matches_its_own_term_or_says_what_to_write(expression: str, s
         return
     try:
         made = written(expression, a=sort)
-    except PatternError as error:
+    except RuleError as error:
         text = str(error)
-        assert expression in text or "patterns are made of" in text or "several outputs" in text
+        assert "does not bind" in text or expression in text or "patterns are made of" in text or "several outputs" in text
         return
-    assert next(match_root(made.left, found.owner), None) is not None
+    assert matches(made.left, found), (expression, sort)
 
 
 @pytest.mark.parametrize("name", [n for n in dir(pt) if n[0] != "_"])
@@ -102,7 +109,7 @@ def test_every_function_of_tensors(name: str) -> None:
                 made = written(call, **names)
             except RuleError:
                 continue
-            assert next(match_root(made.left, node), None) is not None, (call, names)
+            assert matches(made.left, found), (call, names)
 
 
 @pytest.mark.parametrize(
@@ -111,18 +118,6 @@ def test_every_function_of_tensors(name: str) -> None:
         ("a.sum(-1)", {"a": ""}, "the pattern has Sum{axis=-1}, but a term has Sum{axis=1}"),
         ("pt.exp(pt.max(a, axis=(0, -1)))", {"a": ""}, "a term has Max"),
         ("pt.exp(pt.split(a, [1, 2], 2))", {"a": "Vector"}, "has 2 outputs: write Split"),
-        (
-            "pt.linalg.svd(a.T).S",
-            {"a": "Matrix"},
-            ("write `pt.linalg.SVD(full_matrices=True)"
-            "(pt.DimShuffle(input_ndim=2, new_order=(1, 0))(a))`."),
-        ),
-        (
-            "a.mean()",
-            {"a": "Matrix"},
-            ("For a of TensorType(float64, (None, None)), write "
-            "`pt.Sum()(a) / pt.cast(pt.Shape_i(i=0)(a) * pt.Shape_i(i=1)(a), 'float64')`."),
-        ),
         ("pt.concatenate([a])", {"a": "Vector"}, "is not an op"),
     ],
 )  # fmt: skip
