@@ -399,6 +399,8 @@ def contracted(fgraph, x, sides, axes):
     a, b = [without_ones(x, own, factors) for own, factors in sides]
     if not batch and over == [*left] == [*right] and len(over) > 1:
         return of_all_elements(fgraph, x, a, b)
+    if batch and {*left, *right} == {*over, *batch}:
+        return None  # many products of vectors: a loop over the elements is as fast
     if batch:
         return batched(x, a, b, sides, over, batch)
     kept = [d for own in (left, right) for d in own if d not in over]
