@@ -171,7 +171,7 @@ def test_a_line_of_code_leads_to_its_nodes_and_a_node_to_its_lines(folder, kalma
     assert boxes(dom, r"\w+(?: new)? found") == int(now) > 0
     inner = kalman.graphs[1]
     assert inner.inside == "Scan"
-    row = next(n.line for n in inner.nodes if n.class_ == "MatrixInverse")
+    row = next(n.line for n in inner.nodes if n.class_ == "FactorSolve")
     dom = shown(folder / "kalman.html", f"line={Path(row[0]).name}:{row[1]}")
     assert "0 nodes now" in dom
     assert re.search(r'class="row">\d+ inside of Scan<', dom)
