@@ -101,13 +101,21 @@ def positive_semidefinite(x):
 
 @positive_semidefinite.test
 def has_no_negative_eigenvalue(value):
-    """Return whether a matrix is symmetric without an eigenvalue below 0, up to rounding."""
-    return bool(is_symmetric(value) and (_eigenvalues(value) >= -_slack(value)).all())
+    """Return whether a real matrix is symmetric without an eigenvalue below 0, up to rounding, if
+    it is finite.
+    """
+    if value.dtype.kind == "c" or not is_symmetric(value):
+        return False
+    return not _is_finite(value) or bool((_eigenvalues(value) >= -_slack(value)).all())
+
+
+def _is_finite(value):
+    return bool(np.isfinite(value).all())
 
 
 def _eigenvalues(value):
     """Return the eigenvalues of a symmetric matrix; NaN if it is not finite or not real."""
-    if value.dtype.kind == "c" or not np.isfinite(value).all():
+    if value.dtype.kind == "c" or not _is_finite(value):
         return np.array([np.nan])
     return np.linalg.eigvalsh(value.astype("float64"))
 
@@ -159,8 +167,8 @@ def lower_triangular(x):
 
 @lower_triangular.test
 def has_no_upper_part(value):
-    """Return whether a matrix has zeros above its main diagonal."""
-    return value.ndim == 2 and not np.triu(value, 1).any()
+    """Return whether a matrix has zeros above its main diagonal, if it is finite."""
+    return value.ndim == 2 and not (np.triu(value, 1).any() and _is_finite(value))
 
 
 @fact
@@ -172,8 +180,8 @@ def upper_triangular(x):
 
 @upper_triangular.test
 def has_no_lower_part(value):
-    """Return whether a matrix has zeros below its main diagonal."""
-    return value.ndim == 2 and not np.tril(value, -1).any()
+    """Return whether a matrix has zeros below its main diagonal, if it is finite."""
+    return value.ndim == 2 and not (np.tril(value, -1).any() and _is_finite(value))
 
 
 @fact(implies=[symmetric, lower_triangular, upper_triangular])

@@ -59,7 +59,7 @@ def _logcosh(m: Any, x: Any) -> Any:
 
 def _by_formula(formula: Callable[..., Any], *arrays: Any, out: Any = None) -> Any:
     """Compute the formula of an op with NumPy."""
-    dtype = np.result_type(*arrays)
+    dtype = _real_dtype(*[np.asarray(x).dtype.name for x in arrays])
     with np.errstate(all="ignore"):
         found = np.asarray(
             formula(_FormulaFunctions, *[np.asarray(x, dtype) for x in arrays]), dtype
@@ -82,7 +82,7 @@ def _own(name: str, formula: Callable[..., Any], grad: Any, **options: Any) -> S
     """Define a function of real numbers by a formula."""
     return ScalarOp.define(
         name, 1, grad=(grad,), compute=partial(_by_formula, formula), formula=formula,
-        dtypes=lambda x: _real_dtype(x), inner=float_dtype, **options,
+        dtypes=lambda x: _real_dtype(x), inner=lambda *d: _real_dtype(*d), **options,
     )  # fmt: skip
 
 
@@ -262,7 +262,7 @@ psi_difference = ScalarOp.define("psi_difference", 2, grad=(
     lambda m, g, z, x, k: g * (m.tri_gamma(x + k) - m.tri_gamma(x)),
     lambda m, g, z, x, k: g * m.tri_gamma(x + k),
 ), compute=partial(_by_formula, _psi_difference), formula=_psi_difference, dtypes=_real_dtype,
-   inner=float_dtype, cost=90, domain="(0, inf)")  # fmt: skip
+   inner=_real_dtype, cost=90, domain="(0, inf)")  # fmt: skip
 beta = _function("beta", 2, (
     lambda m, g, z, a, b: -(g * z * m.psi_difference(a, b)),
     lambda m, g, z, a, b: -(g * z * m.psi_difference(b, a)),
@@ -293,7 +293,7 @@ def _log_odds(m: Any, x: Any) -> Any:
 log_odds = ScalarOp.define(
     "log_odds", 1, grad=(lambda m, g, z, x: g / (x * (1.0 - x)),),
     compute=partial(_by_formula, _log_odds), formula=_log_odds, dtypes=_real_dtype,
-    inner=float_dtype, cost=25, domain="(0, 1)",
+    inner=_real_dtype, cost=25, domain="(0, 1)",
 )  # fmt: skip
 #: x * log(y), 0 where x is 0
 xlogy = _function("xlogy", 2, (

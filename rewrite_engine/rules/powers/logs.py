@@ -293,12 +293,19 @@ def log_of_other(v):
     if head in KNOWN:
         return KNOWN[head](*v.owner.inputs)
     if head is abs:
-        found = log_of(v.owner.inputs[0])
-        return (found and found.better and found._replace(sign=None, certain=True)) or None
+        return log_of_modulus(v.owner.inputs[0])
     if is_other_width(v):
         inner = log_of(v.owner.inputs[0])
         return inner if inner is not None and inner.better else None
     return log_of_moved(v) if moves(head) else None
+
+
+def log_of_modulus(x):
+    """Return the logarithm of |x|, if that of x is known wherever x is below 0, too."""
+    found = log_of(x)
+    if found is None or not found.better or not (found.certain or found.sign):
+        return None
+    return found._replace(sign=None, certain=True)
 
 
 def log_of_opposite(v):
