@@ -74,6 +74,8 @@ PACKS = (
     "rewrite_engine.rules.dot",
     "rewrite_engine.rules.products",
     "rewrite_engine.rules.sums",
+    "rewrite_engine.rules.masks",
+    "rewrite_engine.rules.arrangement",
     "rewrite_engine.rules.diagonals",
     "rewrite_engine.rules.updates",
     "rewrite_engine.rules.loops",

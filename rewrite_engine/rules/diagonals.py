@@ -20,13 +20,9 @@ from rewrite_engine.tensor import (
     Tri,
     add,
     alloc,
-    and_,
-    arange,
     cast,
-    eq,
     mul,
     neg,
-    sort,
     sub,
     switch,
     true_div,
@@ -34,7 +30,6 @@ from rewrite_engine.tensor import (
 from rewrite_engine.tensor.creation import Eye
 from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.flow.branches import ifelse
 from rewrite_engine.tensor.index.gather import AdvancedSubtensor
 
 turn = DimShuffle(2, (1, 0))
@@ -248,47 +243,28 @@ def is_narrow(dtype, b):
     return promote(dtype, b.type.dtype) == b.type.dtype
 
 
-def with_others(chosen, p, n, zeros):
-    """Return chosen rows, with zeros of the others, which keep their NaN, unless the rows are only
-    reordered.
-    """
-    is_order = and_(eq(p.shape[0], n), eq(sort(p), arange(p.shape[0])).all())
-    return ifelse(is_order, chosen, chosen + zeros)
-
-
-def rows_chosen(n, p, b):
-    """Return the product of chosen rows of a unit matrix and b."""
-    return with_others(b[p], p, n, (0 * b).sum(axis=0))
-
-
-def columns_chosen(n, p, b):
-    """Return the product of b and the transpose of chosen rows of a unit matrix."""
-    return with_others(b[..., p], p, n, (0 * b).sum(axis=-1, keepdims=True))
-
-
 @rule(**{**scalings, "claim": backward(4)})
 def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
-    """Rows of a unit matrix choose rows of the other factor. (The zeros keep a NaN in others.)
+    """Rows of a unit matrix choose rows of the other factor.
 
     >>> a = matrix("a")
     >>> rewritten(eye(a.shape[0])[lvector("p")] @ a)
-    ifelse(..., AdvancedSubtensor{i}(a, p), AdvancedSubtensor{i}(a, p) + ...)
+    AdvancedSubtensor{i}(a, p)
     """
     left = AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p) @ b
-    return left >> compute(rows_chosen), given(takes_rows, is_as_long, is_narrow)
+    return left >> compute(lambda p, b: b[p]), given(takes_rows, is_as_long, is_narrow)
 
 
 @rule(**{**scalings, "claim": backward(4)})
 def chosen_columns(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
-    """Rows of a unit matrix, transposed, choose columns of the other factor. (The zeros keep a NaN
-    in others.)
+    """Rows of a unit matrix, transposed, choose columns of the other factor.
 
     >>> a = matrix("a")
     >>> rewritten(a @ eye(a.shape[1])[lvector("p")].T)
-    ifelse(..., AdvancedSubtensor{:, i}(a, p), AdvancedSubtensor{:, i}(a, p) + ...)
+    AdvancedSubtensor{:, i}(a, p)
     """
     left = b @ turn(AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p))
-    return left >> compute(columns_chosen), given(takes_rows, is_as_wide, is_narrow)
+    return left >> compute(lambda p, b: b[..., p]), given(takes_rows, is_as_wide, is_narrow)
 
 
 # --- products of scaled matrices and vectors ------------------------------------------------------

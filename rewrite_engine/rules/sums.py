@@ -2,6 +2,8 @@
 variances.
 """
 
+import math
+
 import numpy as np
 
 from rewrite_engine.facts import bounded, finite
@@ -12,6 +14,7 @@ from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.indexing.place import count_uses
 from rewrite_engine.rules.products import is_plain_sum
+from rewrite_engine.rules.shape import length
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     All,
@@ -21,6 +24,7 @@ from rewrite_engine.tensor import (
     Prod,
     Subtensor,
     Sum,
+    add,
     arcsinh,
     arctan,
     cast,
@@ -36,6 +40,8 @@ from rewrite_engine.tensor import (
     sinh,
     softplus,
     sqr,
+    sub,
+    switch,
     tanh,
     true_div,
 )
@@ -162,8 +168,17 @@ def later_elements(x, axis, above, below):
     return cast(Subtensor(above)(x), CumOp(axis=axis)(x).type.dtype)
 
 
-@rule(phase="canonicalize", claim=assumes("fastmath", then=refines))
-def difference_of_running_sums(x, axis: Prop, above: Prop, below: Prop):
+def finite_elements(x, axis, above, below):
+    """Return the elements; NaN where a running sum is not finite."""
+    later = later_elements(x, axis, above, below)
+    if later is None:
+        return None
+    sums = Subtensor(below)(CumOp(axis=axis)(x))
+    return ifelse(isfinite(Sum()(x)), later, switch(isfinite(sums), later, math.nan))
+
+
+@rule(phase="canonicalize", claim=refines)
+def difference_of_finite_sums(x, axis: Prop, above: Prop, below: Prop):
     """The differences of running sums are the elements, if these are finite.
 
     >>> rewritten(diff(cumsum(lvector("n")))), rewritten(diff(cumsum(cos(ivector("k")))))
@@ -171,7 +186,20 @@ def difference_of_running_sums(x, axis: Prop, above: Prop, below: Prop):
     """
     running = CumOp(axis=axis, mode="add")
     left = Subtensor(above)(running(x)) - Subtensor(below)(running(x))
-    return left >> compute(later_elements), given(assuming(finite(x)))
+    return left >> compute(later_elements), given(finite(x))
+
+
+@rule(phase="canonicalize", claim=refines)
+def difference_of_running_sums(x: Inexact, axis: Prop, above: Prop, below: Prop):
+    """The differences of running sums are the elements, as long as these are finite.
+
+    >>> rewritten(diff(cumsum(vector("x"))))
+    ifelse(isfinite(Sum(x)), Subtensor{1:}(x),
+           switch(isfinite(Subtensor{:-1}(CumOp{axis=0, mode='add'}(x))), Subtensor{1:}(x), nan))
+    """
+    running = CumOp(axis=axis, mode="add")
+    left = Subtensor(above)(running(x)) - Subtensor(below)(running(x))
+    return left >> compute(finite_elements)
 
 
 def is_scaled(op, seen, distinct):
@@ -193,7 +221,7 @@ def factor_of_sum(fgraph, node):
     ifelse(isfinite(Sum(u) * Sum(v)), Sum(u) * Sum(v),
            Sum{acc_dtype=float64}(ExpandDims{axes=[1]}(u) * ExpandDims{axes=[0]}(v)))
     """
-    x, op, out = node.inputs[0], node.op, node.outputs[0]
+    x, op = node.inputs[0], node.op
     if x.type.ndim < 2 or not is_plain_sum(op) or count_uses(fgraph, x) > 1:
         return None
     if any(v.type.dtype != "float64" for v in (x, *x.owner.inputs)):
@@ -205,13 +233,52 @@ def factor_of_sum(fgraph, node):
     if any(x.type.broadcastable[a] for a in axes) or not pays_to_split(x, groups, axes):
         return None
     sums = [summed(mul(*group) if len(group) > 1 else group[0], x, op) for group in groups]
-    fast = fitting(out, x.head(*sums))
-    if fast is None:
+    return if_finite(node, x.head(*sums))
+
+
+def if_finite(node, fast):
+    """Return the faster form of a sum if its results are finite, else the sum as written, in a form
+    that no rule splits again.
+    """
+    (x,), op = node.inputs, node.op
+    if fitting(node.outputs[0], fast) is None:
         return None
-    # (the same sum, in a form that no rule splits again)
     as_written = Sum(axis=op.axis, keepdims=op.keepdims, acc_dtype=x.type.dtype)(x)
     is_finite = isfinite(fast)
     return ifelse(All()(is_finite) if fast.type.ndim else is_finite, fast, as_written)
+
+
+def is_sum(op, seen, distinct):
+    """Return whether an operand is a sum or a difference."""
+    return head_of(seen[0]) in (add, sub)
+
+
+@node_rewriter([Sum], phase="specialize", claim=backward(4), depth=2, when=is_sum)
+def sum_of_outer_sum(fgraph, node):
+    """Sum up the terms of a sum that is larger than all of them, instead of all their sums. If a
+    result is not finite, the sum is computed as written.
+
+    Not data: the axes decide which term is summed up, and which one is repeated.
+
+    >>> u, v = vector("u", shape=(3,)), vector("v", shape=(4,))
+    >>> rewritten((u[:, None] + v).sum())
+    ifelse(isfinite(Sum(u) * 4.0 + Sum(v) * 3.0), Sum(u) * 4.0 + Sum(v) * 3.0,
+           Sum{acc_dtype=float64}(ExpandDims{axes=[1]}(u) + ExpandDims{axes=[0]}(v)))
+    """
+    x, op = node.inputs[0], node.op
+    if x.type.ndim < 2 or not is_plain_sum(op) or count_uses(fgraph, x) > 1:
+        return None
+    if any(v.type.dtype != "float64" for v in (x, *x.owner.inputs)):
+        return None
+    whole, axes = varying(x, x.type.ndim), {*op.axes(x.type.ndim)}
+    own = [varying(v, x.type.ndim) for v in x.owner.inputs]
+    if whole in own or not axes <= whole or not all([axes & dims for dims in own]):
+        return None
+    totals = []
+    for v, dims in zip(x.owner.inputs, own, strict=True):
+        repeats = [cast(length(x, d), "float64") for d in sorted(axes - dims)]
+        totals.append(mul(summed(v, x, op), *repeats) if repeats else summed(v, x, op))
+    return if_finite(node, x.head(*totals))
 
 
 def varying(v, ndim):

@@ -16,6 +16,7 @@ from rewrite_engine.rules.indexing.place import (
     below,
     entries_of,
     is_only_read,
+    is_static,
     is_whole,
     taken,
     with_new,
@@ -27,6 +28,7 @@ from rewrite_engine.tensor import (
     ARange,
     CheckedIndex,
     CumOp,
+    DimShuffle,
     Eye,
     Max,
     Min,
@@ -44,6 +46,8 @@ from rewrite_engine.tensor import (
     ge,
     ifelse,
     isnan,
+    maximum,
+    minimum,
     mod,
     mul,
     nanmin,
@@ -162,6 +166,43 @@ def item_of_range(fgraph, node):
     return fitting(node.outputs[0], with_new(cast(place, x.type.dtype), entries_of(node)[1]))
 
 
+@node_rewriter([Subtensor], phase="specialize", claim=exact, depth=2, when=below(ARange))
+def slice_of_range(fgraph, node):
+    """Compute only the numbers of a range of integers that a slice reads. Not data: it holds for
+    every slice by numbers.
+
+    >>> rewritten(arange(lscalar("n"))[2:7])
+    ARange{dtype='int64'}(minimum(2, maximum(n, 0)), minimum(7, maximum(n, 0)), 1)
+    """
+    x = node.inputs[0]
+    start, _, step = x.owner.inputs
+    (e,), new = entries_of(node)
+    if not isinstance(e, slice) or not is_static(e) or not is_only_read(fgraph, x, 1.0):
+        return None
+    if x.type.dtype != "int64" or any(v.type.kind not in "iu" for v in x.owner.inputs):
+        return None
+    numbers = [cast(v, "int64") for v in (start, step)]
+    first, past, by = bounds(e, length(x, 0))
+    made = [by if is_number(step, 1) else by * numbers[1]]
+    for place in (past, first):
+        part = place if is_number(step, 1) else place * numbers[1]
+        made.insert(0, part if is_number(start, 0) else numbers[0] + part)
+    return fitting(node.outputs[0], with_new(arange(*made, dtype="int64"), new))
+
+
+def bounds(e, n):
+    """Return the first position that a slice by numbers takes of n elements, the one at which it
+    ends, and its step.
+    """
+    by = 1 if e.step is None else e.step
+    low, high = (0, n) if by > 0 else (-1, n - 1)
+    ends = [low if by > 0 else high, high if by > 0 else low]
+    for k, i in enumerate((e.start, e.stop)):
+        if i is not None:
+            ends[k] = minimum(i, high) if i >= 0 else maximum(n + i, low)
+    return ends[0], ends[1], by
+
+
 def is_number(v, number):
     """Return whether a variable is a constant number."""
     return v.head is CONSTANT and v.number == number
@@ -277,3 +318,58 @@ def item_of_flattened(fgraph, node):
         where.append(place % n)
         place = place // n
     return fitting(node.outputs[0], with_new(taken(v, [place, *reversed(where)]), new))
+
+
+MAX_END = 100  # elements at an end of a repeated vector that are built from its own end
+
+
+@node_rewriter(
+    [Subtensor], phase="specialize", claim=exact, depth=3, when=below(Reshape), keeps=operands_stay
+)
+def end_of_tile(fgraph, node):
+    """Repeat only one end of a vector if only that end of the result is read. Not data: numbers
+    decide what is read.
+
+    >>> rewritten(tile(vector("x"), 4)[:3])
+    Subtensor{:3}(Reshape{-1}(Alloc(Subtensor{:, :3}(ExpandDims{axes=[0]}(x)), 3, ...)))
+    """
+    x = node.inputs[0]
+    (e, *more), new = entries_of(node)
+    filled = x.owner.inputs[0]
+    if more or not isinstance(e, slice) or not isinstance(filled.head, Alloc) or not is_static(e):
+        return None
+    v, repeats, *lengths = filled.owner.inputs
+    if (
+        v.type.broadcastable != (True, False)
+        or len(lengths) != 1
+        or not nonneg.ask(fgraph, repeats)
+    ):
+        return None
+    end = end_read(e)
+    if end is None or is_end(v, end) or compared_by_fill(fgraph, v, filled.owner.inputs[1:], [1]):
+        return None
+    part = taken(v, [WHOLE, end])
+    most = minimum(repeats, end.stop or -end.start)
+    repeated = alloc(part, most, length(part, 1)).flatten()
+    return fitting(node.outputs[0], with_new(taken(repeated, [e]), new))
+
+
+def end_read(e):
+    """Return the few elements at the beginning, or at the end, that a slice by numbers reads at
+    most; None for other slices.
+    """
+    start, stop, ahead = e.start or 0, e.stop, e.step is None or e.step > 0
+    if ahead and start >= 0 and stop is not None and 0 < stop <= MAX_END:
+        return slice(None, stop)
+    if ahead and -MAX_END <= start < 0 and (stop is None or stop < 0):
+        return slice(start, None)
+    return None
+
+
+def is_end(v, end):
+    """Return whether a row is known to have no other elements than those at an end."""
+    if v.type.shape[1] is not None:
+        return v.type.shape[1] <= (end.stop or -end.start)
+    while isinstance(v.head, DimShuffle):
+        v = v.owner.inputs[0]
+    return isinstance(v.head, Subtensor) and entries_of(v.owner)[0][-1] == end

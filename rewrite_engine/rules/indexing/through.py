@@ -8,9 +8,11 @@ from rewrite_engine.rules.indexing.place import (
     before,
     below,
     comparisons,
+    count_uses,
     entries_of,
     is_only_read,
     is_whole,
+    keeps_length,
     taken,
     takes_some,
     with_new,
@@ -61,11 +63,28 @@ def index_of_elementwise(fgraph, node):
     exp(Subtensor{0}(x))
     """
     x, out = node.inputs[0], node.outputs[0]
-    if len(x.owner.outputs) > 1 or not is_only_read(fgraph, x):
-        return None
     entries, new = entries_of(node)
+    if len(x.owner.outputs) > 1 or not (is_only_read(fgraph, x) or turns_back(fgraph, x, entries)):
+        return None
     operands = of_operands(fgraph, node, entries)
     return None if operands is None else fitting(out, with_new(x.owner.op(*operands), new))
+
+
+def turns_back(fgraph, x, entries):
+    """Return whether an index reverses an array that is computed of reversed ones alone."""
+    if count_uses(fgraph, x) > 1 or not all(map(keeps_length, entries)):
+        return False
+    for v in x.owner.inputs:
+        own = [e for e, one in zip(entries[x.type.ndim - v.type.ndim :], v.type.broadcastable)
+               if not one]  # fmt: skip
+        if all(map(is_whole, own)):
+            continue
+        if not isinstance(v.head, Subtensor) or entries_of(v.owner)[1]:
+            return False
+        inner = zip(entries_of(v.owner)[0], entries[x.type.ndim - v.type.ndim :])
+        if any(e != reversed_ and not is_whole(reversed_) for e, reversed_ in inner):
+            return False
+    return True
 
 
 def reordered(entries, order, ndim):
