@@ -19,7 +19,7 @@ import numpy as np
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import ILL_TYPED, clone_replace
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.difference import HAS_DIGITS, Difference, coarseness
+from rewrite_engine.judge.difference import HAS_DIGITS, Difference, coarseness, filled
 from rewrite_engine.judge.excuses import BACKWARD, NORMS, Excuse, is_moderate
 from rewrite_engine.judge.noise import Dice, is_black_box, moved
 from rewrite_engine.judge.values import compute_all
@@ -253,6 +253,25 @@ def _has_no_truth(d: Difference, left: Any) -> Any:
     return np.where(numbers, ~known & np.isfinite(d.a), not known.all())
 
 
+def _meets_zeros(d: Difference, left: Any) -> Any:
+    """Where the left side is no number since it multiplies NaN or infinite elements with zeros: it
+    is the right side, whatever numbers are in their places.
+    """
+    here = ~np.isfinite(d.a) & np.isfinite(d.b)
+    if d.is_finite or not here.any():
+        return False
+    for number in (1.0, -2.5):
+        other = {v: filled(np.asarray(x), number) for v, x in d.given.items()}
+        values = compute_all(d.sides.term, other)
+        if isinstance(values, Exception) or np.shape(values[d.sides.term]) != d.a.shape:
+            return False
+        a = np.asarray(values[d.sides.term])
+        unit = float(np.finfo(d.a.dtype).eps) * coarseness(d.sides.term, d.nodes)
+        base = unit * norm(np.where(here & np.isfinite(a), a, 0))
+        here = here & (np.abs(d.b - a) <= (d.claim.growth or 1) * base)
+    return here
+
+
 def _is_mended(d: Difference, left: Any) -> Any:
     """Where the left side overflowed, and the right side is the true value, up to its own noise."""
     here = ~np.isfinite(d.a) & np.isfinite(d.b)
@@ -298,6 +317,8 @@ BACKWARD_EXCUSES: tuple[Excuse, ...] = (
            NORMS, _has_no_numbers),
     Excuse("no true number", "an input has NaN or infinite elements, and so has the true value",
            BACKWARD, NORMS, _has_no_truth),
+    Excuse("zeros", "NaN or infinite elements of an input meet only zeros", BACKWARD, NORMS,
+           _meets_zeros),
     Excuse("overflown matrix", "the left side overflows, and it is the true value", BACKWARD, NORMS,
            _is_mended),
     Excuse("extreme matrix", "products of such numbers overflow, or LAPACK gets infinite ones",

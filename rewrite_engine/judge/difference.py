@@ -294,6 +294,11 @@ def same_bits(a: Any, b: Any) -> Any:
     return np.asarray(equal | (np.isnan(a) & np.isnan(b)))
 
 
+def filled(x: Any, number: Any) -> Any:
+    """Return an array with a number in the places of what is not finite."""
+    return np.where(np.isfinite(x), x, x.dtype.type(number)) if x.dtype.kind in "fc" else x
+
+
 def bits(a: Any) -> bytes:
     """The bits of an array, with all NaNs made the same."""
     if a.dtype.kind == "f":

@@ -11,7 +11,12 @@ from mpmath import mp, mpc, mpf
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
-from rewrite_engine.judge.difference import DifferentElement, coarseness, remembered
+from rewrite_engine.judge.difference import (
+    DifferentElement,
+    coarseness,
+    filled,
+    remembered,
+)
 from rewrite_engine.judge.excuses import (
     APPROX,
     DIGITS,
@@ -47,11 +52,6 @@ def true_value(term: Variable, given: dict[Any, Any]) -> Any:
         truths.append(reference(term, other, compute_all(term, other)))
     a, b = truths
     return None if a is None or b is None else np.where(a == b, a, None)
-
-
-def filled(x: Any, number: Any) -> Any:
-    """An array with a number in the places of what is not finite."""
-    return np.where(np.isfinite(x), x, x.dtype.type(number)) if x.dtype.kind in "fc" else x
 
 
 def number(a: Any) -> Any:

@@ -16,9 +16,9 @@ import numpy as np
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.difference import Difference, DifferentElement, part, remembered
-from rewrite_engine.judge.noise import REACH, is_nan, within
+from rewrite_engine.judge.noise import REACH, is_nan, last_unit, within
 from rewrite_engine.judge.values import compute_all
-from rewrite_engine.tensor import Elemwise
+from rewrite_engine.tensor import Argmax, Elemwise
 
 Mask = Any
 LOST, THE_LIMIT = "NaN becomes a number", "which is the limit"
@@ -98,6 +98,23 @@ def _is_memory_order(d: Difference, left: Mask) -> Mask:
         return False
     a, b = found[0][d.sides.term], found[1][d.sides.new]  # type: ignore[index]
     return d.near & bool(((a == b) | ((a != a) & (b != b))).all())
+
+
+def _is_tie(d: Difference, left: Mask) -> Mask:
+    """Return where two positions of an extremum have values that differ by rounding at most."""
+    node = d.sides.term.owner
+    if node is None or not isinstance(node.op, Argmax) or d.known.get(node.inputs[0]) is None:
+        return False
+    x, axes = d.known[node.inputs[0]], node.op.axes(node.inputs[0].type.ndim)
+    kept = [i for i in range(x.ndim) if i not in axes]
+    flat = x.transpose(*kept, *axes).reshape(*[x.shape[i] for i in kept], -1)
+    shape = flat.shape[:-1]
+    one, other = [
+        np.take_along_axis(flat, found.reshape(*shape, 1), -1)[..., 0] for found in (d.a, d.b)
+    ]
+    unit = last_unit(np.abs(one)) if one.dtype.kind == "f" else 0
+    near = (one == other) | (np.abs(one - other) <= d.units * unit) | (is_nan(one) & is_nan(other))
+    return np.reshape(near, d.a.shape)
 
 
 def _is_elementwise(d: Difference) -> bool:
@@ -229,6 +246,8 @@ EXCUSES: tuple[Excuse, ...] = (
            VALUES, _is_grouping),
     Excuse("memory order", "NumPy adds up, and rounds, by the order of the memory", EXACT, VALUES,
            _is_memory_order, True, integers=True),
+    Excuse("tie", "both positions have the extremum, up to rounding", NOT_EXACT, VALUES, _is_tie,
+           integers=True),
     Excuse("noise", "no more than a unit in the last place of the steps changes it", NOT_EXACT,
            NOISE, _is_noise, integers=True),
     Excuse("large numbers", "numbers on the way are so large that sums of them overflow", APPROX,

@@ -222,10 +222,12 @@ class ExcuseSearch:
     def verdict(self) -> Verdict:
         """Return the verdict on the difference."""
         d, is_float = self.d, self.d.a.dtype.kind in "fc"
-        if self.strict and (d.claim.kind == "exact" or not is_float):
+        if self.strict and d.claim.kind == "exact":
             return self.broken()
         rows = [e for e in (*EXCUSES, *BACKWARD_EXCUSES, *DIGIT_EXCUSES) if applies(e, d)]
         rows = [e for e in rows if not (self.strict and e.lenient) and (is_float or e.integers)]
+        if self.strict and not is_float:
+            rows = [e for e in rows if e.evidence == VALUES]
         for evidence in STRICT_ORDER if self.strict else LENIENT_ORDER:
             if evidence == DIGITS:
                 if not is_float or not d.has_digits:

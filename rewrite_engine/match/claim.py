@@ -79,10 +79,11 @@ def backward(n: int) -> Claim:
 
     Where the left side overflowed (a determinant), the right side may be the true value. If the
     left side has a NaN because an input has one, the right side has a NaN or an infinity, but not
-    always in the same place: a product of matrices spreads it along rows and columns. Nothing is
-    claimed of infinite inputs of decompositions, and of numbers whose products overflow. Errors are
-    kept: a singular matrix raises `SingularMatrixError` on both sides, or on neither, unless its
-    last places decide whether it is singular. Raises `ValueError` unless n is a positive integer.
+    always in the same place: a product of matrices spreads it along rows and columns. It has none
+    if the left side multiplies this element with zeros alone. Nothing is claimed of infinite inputs
+    of decompositions, and of numbers whose products overflow. Errors are kept: a singular matrix
+    raises `SingularMatrixError` on both sides, or on neither, unless its last places decide whether
+    it is singular. Raises `ValueError` unless n is a positive integer.
     """
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ValueError(f"backward takes a positive integer (a factor of errors), not {n!r}")

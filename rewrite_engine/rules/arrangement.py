@@ -34,7 +34,7 @@ from rewrite_engine.tensor import (
     add,
     and_,
     dot,
-    isfinite,
+    isnan,
     join,
     maximum,
     minimum,
@@ -89,7 +89,7 @@ def reduction_of_join(fgraph, node):
     """Reduce joined parts where they are, without joining them. Not data: any number of parts, and
     axes.
 
-    >>> x, y, a, b = *vectors("x y"), *matrices("a b")
+    >>> x, y, a, b = *vectors("x y"), matrix("a", shape=(2, 3)), matrix("b", shape=(4, 3))
     >>> rewritten(exp(join(0, x, y)).sum(), join(0, a, b).max(axis=1))
     [Sum(exp(x)) + Sum(exp(y)), Join{axis=0}(Max{axis=1}(a), Max{axis=1}(b))]
     """
@@ -196,15 +196,15 @@ POSITIONS = table(
     [Argmax, Argmin], phase="specialize", claim=refines, depth=2, when=below(Softmax, LogSoftmax)
 )
 def position_of_probability(fgraph, node):
-    """The largest probability is where the largest number is. (Where one is NaN or infinite, all
-    probabilities are NaN.) Not data: the axes may be written in two ways.
+    """The largest probability is where the largest number is. (If one is NaN, all probabilities
+    are.) Not data: the axes may be written in two ways.
 
     >>> rewritten(softmax(matrix("z"), axis=1).argmax(axis=1))
-    switch(isfinite(Max{axis=1}(z)), Argmax{axis=1}(z), 0)
+    switch(isnan(Max{axis=1}(z)), 0, Argmax{axis=1}(z))
     """
     x, op = node.inputs[0], node.op
     z, ndim = x.owner.inputs[0], x.type.ndim
     if {*op.axes(ndim)} != {*x.owner.op.axes(ndim)} or count_uses(fgraph, x) > 1:
         return None
     largest = Max(axis=op.axis, keepdims=op.keepdims)(z)
-    return fitting(node.outputs[0], switch(isfinite(largest), op(z), 0))
+    return fitting(node.outputs[0], switch(isnan(largest), 0, op(z)))

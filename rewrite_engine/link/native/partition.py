@@ -28,7 +28,7 @@ from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape
 from rewrite_engine.tensor.shaping.joins import Split
 from rewrite_engine.terms.print import name_of
 
-#: ops that cost nothing: a region of these alone is not worth a call
+#: ops that cost nothing: a region of these alone is not worth a call, unless it reads numbers
 ZERO_COST_OPS = (DimShuffle, Subtensor, Split, Reshape, Shape_i, CheckedLength, SpecifyShape)
 Placement = Any  # None: on the VM; otherwise the conditions of native nodes
 Segments = list[tuple[Placement, list[Apply]]]
@@ -155,7 +155,7 @@ def _region(
     donated: Collection[Variable], timed: bool,
 ) -> NativeRegion | None:  # fmt: skip
     """Return the region of a segment; None if it is not worth it. Raises `NotNative`."""
-    if all([isinstance(node.op, ZERO_COST_OPS) for node in nodes]):
+    if is_free(nodes, read):
         return None
     own = {v for node in nodes for v in node.outputs}
     takes = dict.fromkeys(
@@ -164,6 +164,15 @@ def _region(
     gives = dict.fromkeys([v for node in nodes for v in node.outputs if v in read])
     ends = _order_like(takes, fgraph.inputs), _order_like(gives, fgraph.outputs)
     return NativeRegion(nodes, *ends, machine, donated=donated, timed=timed)
+
+
+def is_free(nodes: Sequence[Apply], read: Collection[Variable]) -> bool:
+    """Return whether ops cost nothing, and read no element that becomes a result."""
+    if not all([isinstance(node.op, ZERO_COST_OPS) for node in nodes]):
+        return False
+    gives = [v for node in nodes for v in node.outputs if v in read]
+    items = [v for v in gives if isinstance(v.owner.op, Subtensor) and not v.type.ndim]
+    return len(items) < len(gives)
 
 
 def _order_like(found: Mapping[Variable, Any], like: Sequence[Variable]) -> list[Variable]:
