@@ -143,6 +143,8 @@ def _triangle(triangle, x, is_in, why):
     """
     if x.type.ndim != 2:
         return unknown("it is not a matrix", blame=x)
+    if x.type.shape == (1, 1):
+        return because("a single number")
     if x.head is CONSTANT and x.data.size and not is_in(*_band_of_ends(x.data)):  # by far most
         return unknown(why, blame=x)
     found = band(x)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
-from rewrite_engine.tensor import DimShuffle, Sum, dot, neg, sqr
+from rewrite_engine.tensor import DimShuffle, Sum, dot, expand_dims, neg, sqr
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.op import Odd
 
@@ -21,7 +21,13 @@ def transpose_of_dot(a: Matrix, b: Matrix):
     return turn(dot(a, b)) >> dot(turn(b), turn(a))
 
 
-@rule(phase="canonicalize")
+@rule(
+    phase="canonicalize",
+    overlaps=dict.fromkeys(
+        ["dot/negative_matrix_times_vector", "dot/vector_times_negative_matrix"],
+        "the sign of the other factor is moved next, and cancels",
+    ),
+)
 def dot_of_negs(a: Inexact, b: Inexact):
     """Two signs in a matrix product cancel each other.
 
@@ -30,6 +36,26 @@ def dot_of_negs(a: Inexact, b: Inexact):
     a @ b
     """
     return dot(-a, -b) >> dot(a, b)
+
+
+@rule(phase="canonicalize")
+def negative_matrix_times_vector(a: Annotated[Inexact, Matrix], b: Vector):
+    """The sign of the result changes instead of that of a matrix.
+
+    >>> rewritten(-matrix("a") @ vector("b"))
+    -(a @ b)
+    """
+    return dot(-a, b) >> -dot(a, b)
+
+
+@rule(phase="canonicalize")
+def vector_times_negative_matrix(b: Vector, a: Annotated[Inexact, Matrix]):
+    """The sign of the result changes instead of that of a matrix.
+
+    >>> rewritten(vector("b") @ -matrix("a"))
+    -(b @ a)
+    """
+    return dot(b, -a) >> -dot(b, a)
 
 
 def in_double(x):
@@ -124,3 +150,24 @@ def column_times_row(a: Annotated[Inexact, Matrix], b: Annotated[Inexact, Matrix
     a * b
     """
     return dot(a, b) >> a * b, given(has_one_product)
+
+
+def gives_one_number(a, b):
+    """Return whether a product of matrices has one element, and its sum more than one term."""
+    is_one = a.type.shape[0] == b.type.shape[1] == 1
+    return is_one and not (a.type.shape[1] == 1 or b.type.shape[0] == 1)
+
+
+def product_of_vectors(a, b):
+    """Return the product of a row and a column by their elements."""
+    return expand_dims(dot(a.squeeze(axis=0), b.squeeze(axis=1)), (0, 1))
+
+
+@rule(phase="specialize", claim=backward(4))
+def row_times_column(a: Annotated[Inexact, Matrix], b: Annotated[Inexact, Matrix]):
+    """A row times a column is one product of vectors.
+
+    >>> rewritten(dot(row("a"), col("b")))
+    ExpandDims{axes=[0, 1]}(DropDims{axes=[0]}(a) @ DropDims{axes=[1]}(b))
+    """
+    return dot(a, b) >> compute(product_of_vectors), given(gives_one_number)

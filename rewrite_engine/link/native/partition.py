@@ -53,7 +53,7 @@ def regions(fgraph: FunctionGraph, machine: Machine, timed: bool = False) -> Fun
     placements = {node: None if node in none else (where.get(node, ()),) for node in nodes}
     deferred: set[Apply] = set()
     for _ in range(MAX_PARTITIONS):
-        order = _by_depth(nodes, placements, deferred, fgraph.orderings())
+        order = _with_views(_by_depth(nodes, placements, deferred, fgraph.orderings()), fgraph)
         found, refused = _build_regions(order, fgraph, machine, timed)
         if not refused:
             break
@@ -88,16 +88,54 @@ def _by_depth(
     ]
 
 
+def _with_views(order: Segments, fgraph: FunctionGraph) -> Segments:
+    """Return the segments, in which native ones make the views that they read: a region would copy
+    one for another region.
+    """
+    maker = {v: node for _, nodes in order for node in nodes for v in node.outputs}
+    views = {v: node for v, node in maker.items() if is_plain_view(node)}
+    found: Segments = []
+    for placement, nodes in order if views else []:
+        own, more = {v for node in nodes for v in node.outputs}, dict[Apply, None]()
+        left = [v for node in nodes for v in node.inputs]
+        while left and placement is not None:
+            v = left.pop()
+            if v in views and v not in own:
+                more[views[v]] = None
+                left.append(views[v].inputs[0])
+        found.append((placement, [*reversed(more), *nodes]))
+    read = _read_elsewhere(found, fgraph)
+    return [(p, _used(nodes, read)) for p, nodes in found] if views else order
+
+
+def is_plain_view(node: Apply) -> bool:
+    """Return whether a node gives a view of its first input, by constants alone."""
+    is_view = isinstance(node.op, DimShuffle | Subtensor) and bool(node.outputs[0].type.ndim)
+    return is_view and all([isinstance(v, Constant) for v in node.inputs[1:]])
+
+
+def _used(nodes: list[Apply], read: Collection[Variable]) -> list[Apply]:
+    """Return the nodes without views that nothing reads."""
+    inside = {v for node in nodes for v in node.inputs}
+    return [n for n in nodes if not is_plain_view(n) or not inside.union(read).isdisjoint(n.outputs)]
+
+
+def _read_elsewhere(order: Segments, fgraph: FunctionGraph) -> set[Variable]:
+    """Return the variables that are results, or that a segment reads and does not make."""
+    read = set(fgraph.outputs)
+    for _, nodes in order:
+        own = {v for node in nodes for v in node.outputs}
+        read.update([v for node in nodes for v in node.inputs if v not in own])
+    return read
+
+
 def _build_regions(
     order: Segments, fgraph: FunctionGraph, machine: Machine, timed: bool
 ) -> tuple[list[NativeRegion | None], list[Apply]]:
     """Return the region of each segment, None if the VM runs it; and the nodes that have to be in
     another segment.
     """
-    place = {v: k for k, (_, nodes) in enumerate(order) for node in nodes for v in node.outputs}
-    read = {v for k, (_, nodes) in enumerate(order) for n in nodes for v in n.inputs
-            if place.get(v) != k}  # fmt: skip
-    read.update(fgraph.outputs)
+    read = _read_elsewhere(order, fgraph)
     donated = _donated_inputs(order, fgraph)
     found, refused = list[NativeRegion | None](), list[Apply]()
     for placement, nodes in order:
@@ -172,7 +210,7 @@ def is_free(nodes: Sequence[Apply], read: Collection[Variable]) -> bool:
         return False
     gives = [v for node in nodes for v in node.outputs if v in read]
     items = [v for v in gives if isinstance(v.owner.op, Subtensor) and not v.type.ndim]
-    return len(items) < len(gives)
+    return not gives or len(items) < len(gives)
 
 
 def _order_like(found: Mapping[Variable, Any], like: Sequence[Variable]) -> list[Variable]:

@@ -185,7 +185,7 @@ def checked_square(value, a):
 
 
 @rule(**determinants)
-def determinant_of_triangle(a: Matrix):
+def determinant_of_triangle(a: Annotated[Inexact, Matrix]):
     """The determinant of a triangle is the product of its diagonal.
 
     >>> rewritten(linalg.det(diag(vector("u"))))
@@ -197,7 +197,7 @@ def determinant_of_triangle(a: Matrix):
 
 
 @rule(**determinants)
-def sign_of_triangle(a: Matrix):
+def sign_of_triangle(a: Annotated[Inexact, Matrix]):
     """The determinant of a triangle is the product of its diagonal.
 
     >>> rewritten(linalg.slogdet(diag(vector("u")))[0])
@@ -209,7 +209,7 @@ def sign_of_triangle(a: Matrix):
 
 
 @rule(**determinants)
-def logdet_of_triangle(a: Matrix):
+def logdet_of_triangle(a: Annotated[Inexact, Matrix]):
     """The determinant of a triangle is the product of its diagonal.
 
     >>> rewritten(linalg.slogdet(diag(vector("u")))[1])
