@@ -16,7 +16,7 @@ from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.scalars import write as scalar
-from rewrite_engine.link.native.text import KINDS
+from rewrite_engine.link.native.text import KINDS, SIZE
 from rewrite_engine.link.native.values import (
     ONE,
     Length,
@@ -27,7 +27,13 @@ from rewrite_engine.link.native.values import (
     without_ones,
 )
 from rewrite_engine.link.native.views import length_of
-from rewrite_engine.link.native.walk import check_index, in_memory, step, write_loops
+from rewrite_engine.link.native.walk import (
+    check_index,
+    in_memory,
+    step,
+    write_loop,
+    write_loops,
+)
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.index.gather import (
     AdvancedIncSubtensor,
@@ -67,6 +73,9 @@ def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
     if x.type.dtype == "bool" and not op.set_instead_of_inc:
         return "addition of truth values"
     return None if _is_filled(op, y, indices) else _arrays(op, indices)
+
+
+MANY_ELEMENTS = 16  # of a row that is copied by one call
 
 
 class IndexedElements(NamedTuple):
@@ -162,7 +171,10 @@ def _read(op: Any, node: Apply, plan: RegionPlan) -> None:
         def move(source: str, target: str) -> None:
             t.store_one(t.load_one(source, kind), target, kind)
 
-        walk(t, selection, view_of(value, shape), move)
+        def move_row(n: Length, steps: tuple[Any, Any], source: str, target: str) -> None:
+            write_row(t, kind, n, steps, source, target, move)
+
+        walk(t, selection, view_of(value, shape), move, move_row)
 
     reads = [selection.x, *[i for _, i in selection.places if isinstance(i, View)]]
     found = plan.of[out] = plan.call(shape, kind, reads, write)
@@ -229,10 +241,41 @@ def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
     return View(given.value, (*[None] * more, *steps), given.offset)
 
 
-def walk(t: Any, selection: IndexedElements, other: View, move: Callable[[str, str], None]) -> None:
+def write_row(
+    t: Any, kind: str, n: Length, steps: tuple[Any, Any], source: str, target: str,
+    move: Callable[[str, str], None],
+) -> None:  # fmt: skip
+    """Write a copy of n elements: all at once if they are many, and lie side by side."""
+    length, size = t.length(n), SIZE[kind]
+    many = t.new(f"icmp sge i64 {length}, {MANY_ELEMENTS}")
+    for one in steps:
+        near = t.new(f"icmp eq i64 {t.length(one)}, 1")
+        many = t.new(f"and i1 {many}, {near}")
+    whole, single, behind = t.label(), t.label(), t.label()
+    t.do(f"br i1 {many}, label %{whole}, label %{single}")
+    t.start(whole)
+    t.declare("void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    bytes_ = t.new(f"mul i64 {length}, {size}")
+    t.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {bytes_}, i1 false)")
+    t.do(f"br label %{behind}")
+    t.start(single)
+
+    def one_by_one(i: str) -> None:
+        move(step(t, source, i, steps[0], kind), step(t, target, i, steps[1], kind))
+
+    write_loop(t, n, one_by_one)
+    t.do(f"br label %{behind}")
+    t.start(behind)
+
+
+def walk(
+    t: Any, selection: IndexedElements, other: View, move: Callable[[str, str], None],
+    move_row: Callable[[Length, tuple[Any, Any], str, str], None] | None = None,
+) -> None:  # fmt: skip
     """Write a loop that calls `move(address in x, address in other)` for all selected elements.
     Index loops run outside the axes that stay, so that the last of several values for one element
-    is written last.
+    is written last. move_row: a function of a length, steps and addresses for the last of the axes
+    that stay.
     """
     x, at, n = selection.x, selection.at, len(selection.wide)
     order = other.steps[at : at + n]
@@ -254,7 +297,11 @@ def walk(t: Any, selection: IndexedElements, other: View, move: Callable[[str, s
             source = step(t, source, i, x.steps[axis], x.value.kind)
         lengths = [selection.shape[a] for a in selection.kept]
         pair = [source, target]
-        write_loops(t, lengths, [x, other], [kept, rest], pair, lambda p: move(*p))
+        steps = (kept[-1], rest[-1]) if kept else ()
+        if move_row is None or not steps or None in steps:
+            return write_loops(t, lengths, [x, other], [kept, rest], pair, lambda p: move(*p))
+        return write_loops(t, lengths[:-1], [x, other], [kept, rest], pair,
+                           lambda p: move_row(lengths[-1], steps, *p))  # fmt: skip
 
     steps = [v.steps for v in views] + [order]
     write_loops(t, selection.wide, [*views, other], steps, [*pointers, start], inside)

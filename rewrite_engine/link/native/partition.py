@@ -117,7 +117,9 @@ def is_plain_view(node: Apply) -> bool:
 def _used(nodes: list[Apply], read: Collection[Variable]) -> list[Apply]:
     """Return the nodes without views that nothing reads."""
     inside = {v for node in nodes for v in node.inputs}
-    return [n for n in nodes if not is_plain_view(n) or not inside.union(read).isdisjoint(n.outputs)]
+    return [
+        n for n in nodes if not is_plain_view(n) or not inside.union(read).isdisjoint(n.outputs)
+    ]
 
 
 def _read_elsewhere(order: Segments, fgraph: FunctionGraph) -> set[Variable]:
