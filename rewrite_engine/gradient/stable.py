@@ -32,6 +32,7 @@ STEEP = frozenset({
 #: what hands that on
 CARRIES = frozenset({
     pt.add, pt.sub, pt.neg, pt.mul, pt.true_div, pt.reciprocal, pt.sqr, pt.sqrt, pt.pow, pt.switch,
+    pt.abs,
 })  # fmt: skip
 SUMS = frozenset({pt.add, pt.sub})
 #: functions with which sums may vanish at 0: a quotient with one may be 0 / 0

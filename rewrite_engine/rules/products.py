@@ -28,7 +28,9 @@ from rewrite_engine.tensor import (
     add,
     alloc,
     dot,
+    eq,
     expand_dims,
+    ifelse,
     matmul,
     mul,
     sub,
@@ -120,10 +122,21 @@ def trace_of_turned_product(fgraph, node):
     groups = comparisons(fgraph, product.owner, {(0, 1)})
     if groups is None:
         return None
-    a, b = cut_to_square(*product.owner.inputs, product)
-    a, b = (a.T, b) if is_turned(product.owner.inputs[0]) else (a, b.T)
     (entry,) = after_comparing([WHOLE], groups, product.owner.op, whole=0) if groups else [WHOLE]
-    return fitting(node.outputs[0], dot(a.flatten(), taken(b.flatten(), [entry])))
+    left, right = product.owner.inputs
+
+    def all_elements(a, b):
+        a, b = (a.T, b) if is_turned(left) else (a, b.T)
+        return dot(a.flatten(), taken(b.flatten(), [entry]))
+
+    whole = all_elements(left, right)
+    if not is_square(product):
+        whole = ifelse(
+            eq(length(left, 0), length(right, 1)),
+            whole,
+            all_elements(*cut_to_square(left, right, product)),
+        )
+    return fitting(node.outputs[0], whole)
 
 
 @node_rewriter([Diagonal], phase="specialize", claim=backward(4), depth=2, when=below(Dot, MatMul))

@@ -17,7 +17,8 @@ class Log(NamedTuple):
     number: of a constant. certain: whether the term is known not to be below 0 (else the logarithm
     is NaN there). sign: if the logarithm is that of the modulus, a function that makes the sign of
     the term. strict: whether the term is above 0, except for underflow: the logarithm of a
-    term that may be 0 has an infinite slope, which that of a sum with it has not.
+    term that may be 0 has an infinite slope, which that of a sum with it has not. of_modulus: a
+    function that makes the logarithm of the modulus of a term that may be below 0.
     """
 
     make: object
@@ -27,6 +28,7 @@ class Log(NamedTuple):
     certain: bool = True
     strict: bool = True
     sign: object = None
+    of_modulus: object = None
 
     def term(self, dtype):
         """Return the logarithm as a term of a dtype."""

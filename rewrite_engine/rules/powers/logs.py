@@ -66,6 +66,7 @@ from rewrite_engine.tensor import (
     logdiffexp,
     logerfc,
     maximum,
+    minimum,
     or_,
     pow,
     second,
@@ -301,11 +302,20 @@ def log_of_other(v):
 
 
 def log_of_modulus(x):
-    """Return the logarithm of |x|, if that of x is known wherever x is below 0, too."""
-    found = log_of(x)
-    if found is None or not found.better or not (found.certain or found.sign):
+    """Return the logarithm of |x|: that of x if it is known wherever x is below 0, too; half of
+    that of its square, whose factors are above 0, if x is a product.
+    """
+    found, p = log_of(x), power(x)
+    if found is not None and found.better and (found.certain or found.sign):
+        return found._replace(sign=None, certain=True)
+    if found is not None and found.of_modulus is not None:
+        return Log(found.of_modulus, True, True)
+    if is_itself(p, x):
         return None
-    return found._replace(sign=None, certain=True)
+    twice = log_of_power(p.raised(2.0), x.type.dtype)
+    if twice is None or not twice.better:
+        return None
+    return twice._replace(make=partial(log_of_multiple, 0.5, twice, x.type.dtype))
 
 
 def log_of_opposite(v):
@@ -507,7 +517,20 @@ def log_of_two(x, b, y, dtype):
         return Log(lambda: log_of_rest(b, y.term(dtype), dtype), True, True, certain=False)
     if not (x.vanishes or y.vanishes):
         return None
-    return Log(lambda: logdiffexp(x.term(dtype), y.term(dtype)), True, True, certain=False)
+    of_modulus = partial(log_of_distance, x, y, dtype)
+    make = partial(log_of_rise, x, y, dtype)
+    return Log(make, True, True, certain=False, of_modulus=of_modulus)
+
+
+def log_of_rise(x, y, dtype):
+    """Return the logarithm of a difference that is above 0."""
+    return logdiffexp(x.term(dtype), y.term(dtype))
+
+
+def log_of_distance(x, y, dtype):
+    """Return the logarithm of the modulus of a difference."""
+    a, b = x.term(dtype), y.term(dtype)
+    return logdiffexp(maximum(a, b), minimum(a, b))
 
 
 def has_rounded(t):
