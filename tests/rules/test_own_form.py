@@ -84,7 +84,12 @@ def test_a_pattern_matches_its_own_term_or_says_what_to_write(expression: str, s
         made = written(expression, a=sort)
     except RuleError as error:
         text = str(error)
-        assert "does not bind" in text or expression in text or "patterns are made of" in text or "several outputs" in text
+        assert (
+            "does not bind" in text
+            or expression in text
+            or "patterns are made of" in text
+            or "several outputs" in text
+        )
         return
     assert matches(made.left, found), (expression, sort)
 

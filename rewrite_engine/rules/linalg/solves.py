@@ -371,7 +371,7 @@ def solution_of_multiple(c: is_number, b: Matrix, rest: Rest):
     """A factor of the matrix divides the solution.
 
     >>> rewritten(linalg.solve(2 * matrix("a"), matrix("b")))
-    0.5 * Solve(a, b)
+    Solve(a, b) * 0.5
     """
     return solve(mul(c, *rest), b) >> compute(divided)
 
