@@ -11,6 +11,7 @@ import numpy as np
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.facts import (
+    diagonal,
     lower_triangular,
     positive,
     positive_semidefinite,
@@ -18,6 +19,7 @@ from rewrite_engine.facts import (
     upper_triangular,
 )
 from rewrite_engine.facts.zeros import is_zero
+from rewrite_engine.gradient import zero_grad
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import is_number, one_of, turn
 from rewrite_engine.rules.linalg.solves import (
@@ -184,6 +186,21 @@ def checked_square(value, a):
     return value if square(a) else square_or_error(value, eq(a.shape[0], a.shape[1]))
 
 
+def of_triangle(value, a):
+    """Return a value of the diagonal of a triangle, which is NaN if another element is not finite;
+    an error if the matrix turns out not to be square. (A row of a Cholesky factor with a NaN has
+    one on the diagonal.)
+    """
+    if not isinstance(a.head, Cholesky) and not diagonal(a):
+        value = value + cast(zero_grad((0 * abs(a)).sum()), value.type.dtype)
+    return checked_square(value, a)
+
+
+def entries(a):
+    """Return the diagonal of a matrix in the dtype of its determinant."""
+    return cast(Diagonal()(a), determinant(a).type.dtype)
+
+
 @rule(**determinants)
 def determinant_of_triangle(a: Matrix):
     """The determinant of a triangle is the product of its diagonal.
@@ -191,7 +208,7 @@ def determinant_of_triangle(a: Matrix):
     >>> rewritten(linalg.det(diag(vector("u"))))
     Prod(u)
     """
-    return determinant(a) >> compute(lambda a: checked_square(prod(Diagonal()(a)), a)), given(
+    return determinant(a) >> compute(lambda a: of_triangle(prod(entries(a)), a)), given(
         triangular(a)
     )
 
@@ -203,9 +220,9 @@ def sign_of_triangle(a: Matrix):
     >>> rewritten(linalg.slogdet(diag(vector("u")))[0])
     Prod(sign(u))
     """
-    return of_logarithm(a)[0] >> compute(
-        lambda a: checked_square(prod(sign(Diagonal()(a))), a)
-    ), given(triangular(a))
+    return of_logarithm(a)[0] >> compute(lambda a: of_triangle(prod(sign(entries(a))), a)), given(
+        triangular(a)
+    )
 
 
 @rule(**determinants)
@@ -216,7 +233,7 @@ def logdet_of_triangle(a: Matrix):
     Sum(log(abs(u)))
     """
     return of_logarithm(a)[1] >> compute(
-        lambda a: checked_square(sum_of(log(abs(Diagonal()(a)))), a)
+        lambda a: of_triangle(sum_of(log(abs(entries(a)))), a)
     ), given(triangular(a))
 
 

@@ -159,7 +159,11 @@ SUMS_OF_GAMMALNS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: y + pt.gammaln(x + 0.5) - pt.gammaln(x),
     lambda x, y: pt.gammaln(pt.exp(x) + 1) - pt.gammaln(pt.exp(x)),
     lambda x, y: y - pt.gammaln(pt.sqr(x) + 2) + pt.gammaln(pt.sqr(x) + 0.5),
-    lambda x, y: pt.gammaln(pt.exp(x)) + pt.gammaln(abs(y)) - pt.gammaln(pt.exp(x) + abs(y)),
+    lambda x, y: (
+        pt.gammaln(a := pt.exp(9 * pt.tanh(x)))
+        + pt.gammaln(b := 20 * pt.sqr(pt.tanh(y)))
+        - pt.gammaln(a + b)
+    ),  # (SciPy's `betaln` is NaN from about 1e103 on)
 ]
 #: of x and the number 1
 ODDS: dict[str, Callable[[Any, Any], Any]] = {

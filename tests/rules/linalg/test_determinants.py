@@ -13,7 +13,16 @@ from rewrite_engine.errors import ShapeError
 from rewrite_engine.language import rewritten
 from rewrite_engine.tensor import linalg
 from rewrite_engine.tensor.linalg import SingularMatrixError
-from tests.rules.linalg.terms import Term, both, check_ops, check_slopes, check_value, variables
+from tests.rules.linalg.terms import (
+    PLAIN,
+    Term,
+    both,
+    check_ops,
+    check_slopes,
+    check_value,
+    names,
+    variables,
+)
 
 det = np.linalg.det
 
@@ -170,3 +179,29 @@ def test_no_nan_is_lost(term: Term, is_static: bool) -> None:
         found, built, _ = both(inputs, term.write(*inputs), changed)
         assert np.isnan(built).all()
         assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("of", [linalg.det, linalg.slogdet])
+@pytest.mark.parametrize(("triangle", "place"), [(pt.tril, (2, 0)), (pt.triu, (0, 1))])
+def test_no_nan_beside_the_diagonal_is_lost(of: Any, triangle: Any, place: Any, bad: float) -> None:
+    a, value = pt.dmatrix("a"), np.eye(3)
+    value[place] = bad
+    found = of(triangle(a))
+    outputs = list(found) if isinstance(found, list | tuple) else [found]
+    f = rw.function([a], outputs)
+    assert not {"Det", "SLogDet"} & names(f)
+    assert np.isnan(f(value)).all()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "bool", "float16", "complex64"])
+def test_the_diagonal_of_a_triangle_of_any_dtype(dtype: str) -> None:
+    a = pt.matrix("a", dtype=dtype)
+    value = np.array([[-128, 0, 0], [1, 3, 0], [5, -7, 2]]).astype(dtype)
+    outputs = [linalg.Det()(pt.tril(a)), *linalg.SLogDet()(pt.tril(a))]  # (without casts)
+    f = rw.function([a], outputs)
+    assert not {"Det", "SLogDet"} & names(f)
+    built = rw.function([a], outputs, mode=PLAIN)(value)
+    for found, want in zip(f(value), built, strict=True):
+        assert found.dtype == want.dtype
+        np.testing.assert_allclose(found, want, rtol=1e-5)
