@@ -4,6 +4,8 @@ that need it. Requires mpmath.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from rewrite_engine.judge.excuses import (
 )
 from rewrite_engine.judge.limits import far_values, limit_at
 from rewrite_engine.judge.matrix_truth import true_values
-from rewrite_engine.judge.noise import MENDED, is_nan, last_unit
+from rewrite_engine.judge.noise import MENDED, evaluate, is_nan, last_unit
 from rewrite_engine.judge.reference import DIGITS as DECIMALS
 from rewrite_engine.judge.reference import error, reference
 from rewrite_engine.judge.values import compute_all
@@ -217,6 +219,35 @@ def _is_narrow(e: DifferentElement) -> bool:
     return bool(infinite and coarseness(e.sides.term) > 1)
 
 
+def _is_subnormal(e: DifferentElement) -> bool:
+    """Whether the left side is infinite, and the true value is among those that the right side has
+    if the last place of a subnormal step on its way changes by a unit.
+    """
+    t = truth(e)
+    if not np.isinf(e.a) or not np.isfinite(e.b) or e.a.dtype.kind != "f":
+        return False
+    if t is None or t != t or is_infinite(t):
+        return False
+    found = [float(e.b), *filter(np.isfinite, _by_subnormal_steps(e))]
+    return bool(min(found) <= t <= max(found))
+
+
+def _by_subnormal_steps(e: DifferentElement) -> Iterator[float]:
+    """Yield values of the right side with one step changed where it is subnormal: by the smallest
+    number, up and down.
+    """
+    values = compute_all(e.sides.new, e.given)
+    for v, x in {} if isinstance(values, Exception) else values.items():
+        if v.owner is None or not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+            continue
+        limits = np.finfo(x.dtype)
+        where = (x != 0) & (np.abs(x) < limits.tiny)
+        for unit in (limits.smallest_subnormal, -limits.smallest_subnormal) if where.any() else ():
+            with suppress(Exception):  # of an op that refuses the number
+                again = evaluate([e.sides.new], e.given, mended={v: (where, x + unit)})
+                yield float(again[e.sides.new][e.at].item())
+
+
 def _is_lost_infinity(e: DifferentElement) -> bool:
     lost = e.a.dtype.kind == "c" and not e.is_finite
     return bool(is_nan(e.a) and np.isinf(e.b) and lost and not is_ambiguous_pole(e))
@@ -289,6 +320,8 @@ DIGIT_EXCUSES: tuple[Excuse, ...] = (
            DIGITS, each(_is_lost_infinity)),
     Excuse("narrow step", "a step in narrower floats overflows, or underflows to 0", APPROX, DIGITS,
            each(_is_narrow)),
+    Excuse("subnormal step", "a step is subnormal: a unit in its last place changes the result to "
+           "the true value", NOT_EXACT, DIGITS, each(_is_subnormal)),
     Excuse("near the end", "it is so near the largest number that rounding makes an infinity of it",
            APPROX, DIGITS, each(_is_near_end)),
     Excuse("limit", "it is the limit, which rules that stabilise may give", STABLE, DIGITS,

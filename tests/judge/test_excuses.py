@@ -109,6 +109,8 @@ ROWS = [
     Row("lost infinity", (c * x, c + x, {c: INF, x: 0}), (c - c, c / 0, {c: 1}), Broken.INFINITE),
     Row("narrow step", (pt.exp(s) * z, y, {s: 100, z: 1, y: 7}, approx(1)),
         (pt.exp(x) * z, y, {x: 1000, z: 1, y: 7}, approx(1)), Broken.INFINITY),
+    Row("subnormal step", (pt.log(x * x), pt.log((x * 8) * x) - np.log(8), {x: 1.49e-162}),
+        (pt.log(x * x), pt.log((x * 8) * x) - np.log(4), {x: 1.49e-162}), Broken.INFINITY),
     Row("near the end", (x * 2, y, {x: LARGE, y: np.finfo("float64").max}, approx(8)),
         (x * 2, y, {x: LARGE, y: 1e300}, approx(8)), Broken.INFINITY),
     Row("near in norm", (inv(m) @ v, solve(m, v), {m: M, v: U}, backward(8)),

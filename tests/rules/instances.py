@@ -24,6 +24,7 @@ from rewrite_engine.match.pattern import Prop, holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.tensor.index.template import WHOLE, Slice
+from tests.rules.claims.terms import TABLE, terms
 
 __all__ = [
     "DATA", "DTYPES", "GIVEN", "MIXTURES", "RULES", "SHAPES", "TRUSTING", "built", "instances",
@@ -130,6 +131,8 @@ def instances(
     each = [[dtype] for dtype in dtypes]
     for builder, term in built(rule, each, shapes, range(2), Plain):
         yield term, builder.inputs
+    if rule.short_name in TABLE:
+        yield from [made for made in terms(rule, each) if rule.considers(made[0].owner.op)]
 
 
 def built(

@@ -10,24 +10,23 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine import language
+from rewrite_engine.check.example import OPTIONS, names_of
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.equation import Equation
+from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.pipeline.phases import all_rules, equations, optimizer
 from rewrite_engine.rewrite.cost import flops
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules import equations as pack
 from tests.rewrite.graphs import total
 
 SHIPPED: list[Any] = list(equations())
-OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 by_equation = pytest.mark.parametrize("equation", SHIPPED, ids=lambda e: e.name)
 
 
 @by_equation
 def test_the_example_is_right(equation: Equation) -> None:
-    names = {**{name: getattr(pt, name) for name in pt.__all__}, **vars(language), **vars(pack)}
+    names = names_of(equation, RuleSet())
     test = doctest.DocTestParser().get_doctest(equation.doc, names, equation.name, None, 0)
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)

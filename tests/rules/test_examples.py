@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import doctest
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-import rewrite_engine.tensor as pt
-from rewrite_engine import language
+from rewrite_engine.check.example import OPTIONS, names_of
 from rewrite_engine.match.rule import Rule
-from rewrite_engine.pipeline.phases import PACKS, all_rules
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import ON_DEMAND, PACKS, all_rules, on_demand
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.trace import Trace
 
-RULES = list(all_rules())
-OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+RULES = list(all_rules() + on_demand())
+PHASES_OF_PACKS = ("inner", "canonicalize", "loops", "stabilize", "specialize", "factorize")
 
 
 @contextmanager
@@ -41,17 +40,12 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
         yield fired
 
 
-def names_of(rule: Rule) -> dict[str, Any]:
-    """What an example may use: tensors, and what its pack imports."""
-    pack = importlib.import_module(rule.fn.__module__)
-    return {**{name: getattr(pt, name) for name in pt.__all__}, **vars(language), **vars(pack)}
-
-
 @pytest.mark.parametrize("rule", [r for r in RULES if ">>>" in r.doc], ids=lambda r: r.name)
 def test_the_example_is_right_and_the_rule_fires(
     rule: Rule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    test = doctest.DocTestParser().get_doctest(rule.doc, names_of(rule), rule.name, None, 0)
+    names = names_of(rule, RuleSet())
+    test = doctest.DocTestParser().get_doctest(rule.doc, names, rule.name, None, 0)
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     with watched(monkeypatch) as fired:
@@ -66,9 +60,9 @@ def test_every_rule_has_an_example() -> None:
 
 def test_every_rule_names_a_phase_and_its_place() -> None:
     for rule in RULES:
-        assert rule.phase in ("inner", "canonicalize", "loops", "stabilize", "specialize")
+        assert rule.phase in PHASES_OF_PACKS
         assert rule.where[0].endswith(f"{rule.pack}.py")
-        assert rule.pack in {name.rpartition(".")[2] for name in PACKS}
+        assert rule.pack in {name.rpartition(".")[2] for name in (*PACKS, *ON_DEMAND)}
 
 
 def test_what_is_no_data_says_why() -> None:

@@ -5,7 +5,7 @@ sums, products and extrema for the rules of many operands.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -31,6 +31,7 @@ from rewrite_engine.tensor import (
 )
 from rewrite_engine.tensor.linalg import CholeskyGradient, Solve, SolveTriangular
 from rewrite_engine.tensor.shape import CheckedLength
+from tests.rules.claims.diagonal import DIAGONALS, UPDATES
 from tests.rules.claims.indexed import INDEXED, MULTIPLIED
 
 
@@ -156,7 +157,20 @@ SUMS_OF_GAMMALNS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.gammaln(x + 1) - pt.gammaln(x),
     lambda x, y: pt.gammaln(x) - pt.gammaln(x + 2),
     lambda x, y: y + pt.gammaln(x + 0.5) - pt.gammaln(x),
+    lambda x, y: pt.gammaln(pt.exp(x) + 1) - pt.gammaln(pt.exp(x)),
+    lambda x, y: y - pt.gammaln(pt.sqr(x) + 2) + pt.gammaln(pt.sqr(x) + 0.5),
+    lambda x, y: (
+        pt.gammaln(a := pt.exp(9 * pt.tanh(x)))
+        + pt.gammaln(b := 20 * pt.sqr(pt.tanh(y)))
+        - pt.gammaln(a + b)
+    ),  # (SciPy's `betaln` is NaN from about 1e103 on)
 ]
+#: of x and the number 1
+ODDS: dict[str, Callable[[Any, Any], Any]] = {
+    "log_odds_of_quotient": lambda x, one: pt.log(x / (one - x)),
+    "log_odds_against": lambda x, one: pt.log((one - x) / x),
+    "log_odds_of_reciprocal": lambda x, one: pt.log(one / x - one),
+}
 LOGARITHMS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.log(pt.exp(x) + pt.exp(y)),
     lambda x, y: pt.log(2 * pt.exp(x) / pt.sigmoid(y)),
@@ -226,6 +240,19 @@ def on_floats(make: Any) -> Any:
     return lambda m: make(m.v("x", None), m.v("y", None))
 
 
+def beside_one(make: Any) -> list[Any]:
+    """Makers of terms of an operand, any or a share, and the number 1 of its dtype."""
+
+    def of(x: Any) -> Any:
+        return make(x, pt.constant(np.ones((), x.type.dtype)))
+
+    return [
+        lambda m: of(m.v("x", None)),
+        lambda m: of(m.v("x", None, 3)),
+        lambda m: of(1 - abs(pt.sin(m.v("x", None)))),
+    ]
+
+
 def shape_of(op: Any, make: Any) -> Any:
     return lambda m: op(make(m.v("x", None), m.v("y", None), m.v("z", None, None)))
 
@@ -291,6 +318,7 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "quotient_of_gammas": [on_floats(make) for make in GAMMAS],
     "sum_of_gammalns": [on_floats(make) for make in SUMS_OF_GAMMALNS],
     "log_of_factors": [on_floats(make) for make in LOGARITHMS],
+    **{name: beside_one(make) for name, make in ODDS.items()},
     "log1mexp_of_small": [on_floats(make) for make in SMALL],
     "log1p_of_factors": [on_floats(make) for make in LOGARITHMS_OF_MORE],
     "repeated_factors": [
@@ -423,6 +451,8 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     ],
     **INDEXED,
     **MULTIPLIED,
+    **DIAGONALS,
+    **UPDATES,
 }
 
 
@@ -474,11 +504,13 @@ def nest(m: Maker) -> Any:
     return op(*[operand(2) for _ in range(m.choose.randrange(2, 5))])
 
 
-def terms(rule: Any) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield terms for a rule that is a function, each with its inputs."""
+def terms(
+    rule: Any, mixtures: Iterable[list[str]] = (*[[d] for d in DTYPES], *MIXTURES)
+) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield the terms for a rule in the table, or nests, each with its inputs."""
     makers = TABLE.get(rule.short_name, [nest])
     rounds = 60 // len(makers) if len(makers) < 5 else 2
-    for dtypes in [*[[d] for d in DTYPES], *MIXTURES]:
+    for dtypes in mixtures:
         for seed, make in product(range(rounds), makers):
             try:
                 term = make(Maker(dtypes, seed))
