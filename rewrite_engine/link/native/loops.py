@@ -33,6 +33,7 @@ from rewrite_engine.link.native.values import (
     Length,
     NativeValue,
     Number,
+    Position,
     Reduced,
     View,
     in_order,
@@ -131,13 +132,13 @@ class Stream(NamedTuple):
     steps: list[Length | None]
 
 
-def collapse(axes: list[Length], streams: Sequence[Stream]) -> None:
-    """Merge adjacent axes along which all streams are contiguous."""
+def collapse(axes: list[Length], steps: Sequence[list[Length | None]]) -> None:
+    """Merge adjacent axes along which all operands are contiguous. steps: of each operand."""
     for i in range(len(axes) - 2, -1, -1):
-        if all([_goes_on(s.steps[i], s.steps[i + 1], axes[i + 1]) for s in streams]):
+        if all([_goes_on(own[i], own[i + 1], axes[i + 1]) for own in steps]):
             axes[i : i + 2] = [times(axes[i], axes[i + 1])]
-            for s in streams:
-                del s.steps[i]
+            for own in steps:
+                del own[i]
 
 
 def _goes_on(outer: Length | None, inner: Length | None, n: Length) -> bool:
@@ -157,17 +158,24 @@ class LoopNest:
         self.t, self.group, self.live = t, group, list(live)
         self.axes = list(group.space)
         self.loads: dict[Any, Stream] = {}
-        for node in self.live:
-            for item in node.items:
-                if isinstance(item.view, View) and group.inside(item.view) is None:
-                    v = item.view
-                    self.loads[v] = Stream(v, v.value, v.offset, list(v.steps))
+        #: steps of what is no more than an index: ONE along its axis
+        self.positions: dict[Position, list[Length | None]] = {}
+        self.indices: dict[int, str] = {}  # of the elements along the outer axes
+        for v in [item.view for node in self.live for item in node.items]:
+            if isinstance(v, Position):
+                self.positions[v] = [ONE if a == v.axis else None for a in range(len(self.axes))]
+            if isinstance(v, View) and group.inside(v) is None:
+                self.loads[v] = Stream(v, v.value, v.offset, list(v.steps))
         self.stores = [self._store(node.value) for node in self.live if node.value in stored]
         self.cells: dict[NativeValue, tuple[str, str]] = {}  # sums, and what rounding lost of them
         self.reductions = [r for r in group.reduced if r.value in stored]
         self.sums = {r.value: self._target(r) for r in self.reductions}
         self._turn()
-        collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
+        collapse(self.axes, self._all_steps())
+
+    def _all_steps(self) -> list[list[Length | None]]:
+        streams = [*self.loads.values(), *self.stores, *self.sums.values()]
+        return [*[s.steps for s in streams], *self.positions.values()]
 
     def _turn(self) -> None:
         """Make another axis the innermost if no operand is contiguous along the present one."""
@@ -179,8 +187,8 @@ class LoopNest:
         if any([s.steps[best] not in (None, ONE) for s in self.sums.values()]):
             return
         self.axes.append(self.axes.pop(best))
-        for s in (*streams, *self.sums.values()):
-            s.steps.append(s.steps.pop(best))
+        for steps in self._all_steps():
+            steps.append(steps.pop(best))
 
     def _store(self, value: NativeValue) -> Stream:
         steps: list[Length | None] = list(in_order(value.shape))
@@ -218,6 +226,7 @@ class LoopNest:
 
         def body(i: str, _: list[str]) -> list[str]:
             here = dict(pointers)
+            self.indices[d] = i
             for s in streams:
                 step = s.steps[d]
                 if step is not None:
@@ -371,7 +380,7 @@ class LoopNest:
         return found
 
     def _operand(
-        self, v: View | Number, i: str, known: dict[Any, str], pointers: Any, mask: str | None
+        self, v: Any, i: str, known: dict[Any, str], pointers: Any, mask: str | None
     ) -> str:
         """Return an operand, from an index on."""
         if isinstance(v, Number):
@@ -379,8 +388,17 @@ class LoopNest:
         own = self.group.inside(v)
         key: Any = v if own is None else own
         if key not in known:
-            known[key] = self._load(self.loads[v], i, pointers, mask)
+            is_index = isinstance(v, Position)
+            found = self._index(v, i) if is_index else self._load(self.loads[v], i, pointers, mask)
+            known[key] = found
         return known[key]
+
+    def _index(self, v: Position, i: str) -> str:
+        """Return the indices of elements along an axis."""
+        t, axis = self.t, self.positions[v].index(ONE)
+        if axis < len(self.axes) - 1:
+            return t.spread(self.indices[axis], "i")
+        return t.bin("add", t.spread(i, "i"), t.lanes(), "i")
 
     def _put(self, s: Stream, x: str, i: str, pointer: str, mask: str | None) -> None:
         """Store a vector of values."""
@@ -508,6 +526,7 @@ def _width(machine: Machine, group: Group, live: Sequence[Any]) -> int:
     if not group.space:
         return 1
     reduced = {r.source for r in group.reduced}
-    kinds = {item.kind for node in live for item in node.items}
+    items = [item for node in live for item in node.items]
+    kinds = {item.kind for item in items if not isinstance(item.view, Position)}
     kinds |= {node.value.kind for node in live if node.value not in reduced}
     return machine.width * (2 if max([SIZE[k] for k in kinds], default=8) <= 4 else 1)
