@@ -13,7 +13,6 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.native import NativeLinker
-from rewrite_engine.link.native.library import Kernel, Library
 from rewrite_engine.link.native.target import Machine
 
 LENGTHS = [*range(1, 20), 31, 32, 33, 63, 64, 65, 66, 127, 128, 129, 1500]
@@ -27,21 +26,6 @@ def mode(request: Any) -> rw.Mode:
         pytest.skip("no such processor")
     machine = Machine(*names[request.param]) if request.param in names else None
     return rw.Mode(linker=NativeLinker(machine))
-
-
-@pytest.fixture
-def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts of the kernels that are asked for from here on."""
-    found: list[str] = []
-    get = Library.get
-
-    def noted(self: Library, kernels: Any) -> list[int]:
-        kernels = list(kernels)
-        found.extend([kernel.text for kernel in kernels if isinstance(kernel, Kernel)])
-        return get(self, kernels)
-
-    monkeypatch.setattr(Library, "get", noted)
-    return found
 
 
 def extremum(values: Any, least: bool) -> Any:
