@@ -5,9 +5,9 @@ The linker cuts a graph into regions (`partition.py`, with graphs inside ops and
 inlined by `inline.py`); each region is an op (`op.py`) in a graph that the VM then runs. A region
 becomes statements (`region.py`, by `lower.py` and the files of families; C source of ops:
 `own_code.py`) in memory (`lifetimes.py`, `memory.py`; `verify.py` checks what is read where). A
-statement becomes a kernel (`loops.py`), a kernel machine code (`library.py`), which is found by its
-text and cached on disk. One function for all regions calls kernels (`runtime.py`); `timing.py`
-times them for profiles.
+statement becomes a kernel (`loops.py`; reductions: `accumulators.py`), a kernel machine code
+(`library.py`), which is found by its text and cached on disk. One function for all regions calls
+kernels (`runtime.py`); `timing.py` times them for profiles.
 """
 
 from rewrite_engine.link.native import (

@@ -1,17 +1,16 @@
-"""Lowering of ops that create arrays from lengths alone."""
+"""Lowering of ops that create arrays from lengths and positions alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.text import KINDS, literal
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
+from rewrite_engine.link.native.scalars import convert
+from rewrite_engine.link.native.text import KINDS
+from rewrite_engine.link.native.values import ONE, Length, Position, View
 from rewrite_engine.link.native.views import length_of, straight
-from rewrite_engine.link.native.walk import step, write_loop
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri
 
 
@@ -80,11 +79,11 @@ def _(op: ARange, node: Apply, plan: RegionPlan) -> None:
     plan.tell(plan.dims.of(out)[0], (1, (count,)))
     shape = plan.shape(out)
 
-    def element(t: Any, i: list[str]) -> str:
-        far = i[0] if by == 1 else t.new(f"mul i64 {i[0]}, {by}")
-        return str(t.new(f"add i64 {t.word(start)}, {far}"))
+    def element(t: Any, xs: list[str]) -> str:
+        far = xs[0] if by == 1 else t.bin("mul", xs[0], t.constant(by, "i"), "i")
+        return str(t.bin("add", t.spread(t.word(start), "i"), far, "i"))
 
-    plan.of[out] = _of_places(plan, shape, "i", element)
+    plan.of[out] = plan.elementwise([Position(0)], shape, "i", element)
 
 
 @native.register(Eye)
@@ -99,31 +98,11 @@ def _(op: Any, node: Apply, plan: RegionPlan) -> None:
     out = node.outputs[0]
     shape, kind = _lengths(plan, out, node.inputs[:2]), KINDS[out.type.dtype]
     above = plan.word_of(length_of(plan, node.inputs[2]))
-    test, (zero, one) = "eq" if isinstance(op, Eye) else "sle", [literal(n, kind) for n in (0, 1)]
+    test = "eq" if isinstance(op, Eye) else "sle"
 
-    def element(t: Any, i: list[str]) -> str:
-        far = t.new(f"sub i64 {i[1]}, {i[0]}")
-        yes = t.new(f"icmp {test} i64 {far}, {t.word(above)}")
-        return str(t.select(yes, one, zero, kind))
+    def element(t: Any, xs: list[str]) -> str:
+        far = t.bin("sub", xs[1], xs[0], "i")
+        yes = t.compare(test, far, t.spread(t.word(above), "i"), "i")
+        return convert(t, yes, "b", kind)
 
-    plan.of[out] = _of_places(plan, shape, kind, element)
-
-
-def _of_places(
-    plan: RegionPlan, shape: tuple[Length, ...], kind: str, element: Callable[[Any, list[str]], str]
-) -> View:
-    """Build an array whose elements depend on their positions: `element(text, indices)`."""
-
-    def write(t: Any, value: NativeValue) -> None:
-        steps = view_of(value, shape).steps
-
-        def inside(k: int, at: str, places: list[str]) -> None:
-            if k == len(shape):
-                return t.store_one(element(t, places), at, kind)  # type: ignore[no-any-return]
-            return write_loop(t, shape[k], lambda i: inside(
-                k + 1, step(t, at, i, steps[k], kind), [*places, i]
-            ))  # fmt: skip
-
-        inside(0, t.address(value), [])
-
-    return plan.call(shape, kind, (), write, refuses=False)
+    plan.of[out] = plan.elementwise([Position(0), Position(1)], shape, kind, element)

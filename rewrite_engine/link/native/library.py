@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.disk import DiskCache
 from rewrite_engine.fork import free_after_fork
 from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.native.text import ALIGNED_STACK
 from rewrite_engine.link.native.units import Unit, address_of, unit
 
 TEXT_VERSION = "1"  # of what the texts assume of each other
@@ -37,7 +38,8 @@ class Kernel(NamedTuple):
 
     def unit(self) -> Unit:
         """Return the text with its name, as a unit."""
-        text = f"define i64 @{self.name}(ptr %frame, ptr %places) #0 {{\n{self.text}}}\n"
+        head = f"define i64 @{self.name}(ptr %frame, ptr %places) {ALIGNED_STACK} #0"
+        text = f"{head} {{\n{self.text}}}\n"
         return Unit(text, self.declared, self.units)
 
 

@@ -8,21 +8,22 @@ least as accurate as NumPy's. Values that a later statement reads are stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from rewrite_engine.link.native.accumulators import (
+    Accumulators,
+    accumulators,
+    combine,
+    identity,
+    is_compensated,
+)
 from rewrite_engine.link.native.library import Kernel
-from rewrite_engine.link.native.scalars import WRITERS
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import (
-    DTYPES,
-    LLVM_SUFFIX,
     LLVM_TYPE,
     NUMBER_CLASS,
     SIZE,
-    UNSIGNED,
     Assembler,
     literal,
 )
@@ -32,6 +33,7 @@ from rewrite_engine.link.native.values import (
     Length,
     NativeValue,
     Number,
+    Position,
     Reduced,
     View,
     in_order,
@@ -40,35 +42,13 @@ from rewrite_engine.link.native.values import (
 
 VECTORS_PER_PARTIAL_SUM = 128
 MAX_UNMASKED_NODES = 12  # of a loop that is written twice, once without masks
-#: vectors per iteration if functions are called, so that a processor does not wait for one
+#: vectors per iteration if functions are called or vectors reduced, so that a processor does not
+#: wait for one
 MAX_UNROLL = 4
-MAX_UNROLLED_NODES = 128  # nodes of a loop times vectors per iteration
+MAX_ACCUMULATORS = 8  # of all reductions in a loop over full vectors: registers are few
+#: nodes of a loop times vectors per iteration, if it calls functions; if it reduces vectors
+MAX_UNROLLED_NODES, MAX_CHAIN_NODES = 128, 16
 _INLINE_CONSTANTS = (0.0, 1.0, -1.0, 2.0, 0.5)
-IDENTITY_ELEMENTS: dict[str, Any] = {
-    "add": -0.0, "mul": 1, "maximum": -inf, "minimum": inf, "and_": 1, "or_": 0,
-}  # fmt: skip
-_VECTOR_REDUCTIONS = {
-    ("add", "d"): "fadd", ("mul", "d"): "fmul", ("maximum", "d"): "fmaximum",
-    ("minimum", "d"): "fminimum", ("add", "i"): "add", ("mul", "i"): "mul",
-    ("maximum", "i"): "smax", ("minimum", "i"): "smin", ("and_", "b"): "and", ("or_", "b"): "or",
-    ("maximum", "b"): "or", ("minimum", "b"): "and", ("and_", "i"): "and", ("or_", "i"): "or",
-}  # fmt: skip
-
-
-def reduces(name: str, kind: str) -> bool:
-    """Return whether there is code for a reduction with a scalar op, on a kind of numbers."""
-    return (name, NUMBER_CLASS[kind]) in _VECTOR_REDUCTIONS and kind != "f"
-
-
-def identity(name: str, kind: str) -> float:
-    """Return the identity element of a reduction."""
-    if NUMBER_CLASS[kind] == "i":
-        ends = np.iinfo(DTYPES[kind])
-        whole = {"add": 0, "maximum": int(ends.min), "minimum": int(ends.max), "and_": -1}
-        return whole.get(name, IDENTITY_ELEMENTS[name])
-    if kind == "b":
-        return {"maximum": 0, "minimum": 1}.get(name, IDENTITY_ELEMENTS[name])
-    return float(IDENTITY_ELEMENTS[name])
 
 
 class KernelText(Assembler):
@@ -152,13 +132,13 @@ class Stream(NamedTuple):
     steps: list[Length | None]
 
 
-def collapse(axes: list[Length], streams: Sequence[Stream]) -> None:
-    """Merge adjacent axes along which all streams are contiguous."""
+def collapse(axes: list[Length], steps: Sequence[list[Length | None]]) -> None:
+    """Merge adjacent axes along which all operands are contiguous. steps: of each operand."""
     for i in range(len(axes) - 2, -1, -1):
-        if all([_goes_on(s.steps[i], s.steps[i + 1], axes[i + 1]) for s in streams]):
+        if all([_goes_on(own[i], own[i + 1], axes[i + 1]) for own in steps]):
             axes[i : i + 2] = [times(axes[i], axes[i + 1])]
-            for s in streams:
-                del s.steps[i]
+            for own in steps:
+                del own[i]
 
 
 def _goes_on(outer: Length | None, inner: Length | None, n: Length) -> bool:
@@ -178,17 +158,24 @@ class LoopNest:
         self.t, self.group, self.live = t, group, list(live)
         self.axes = list(group.space)
         self.loads: dict[Any, Stream] = {}
-        for node in self.live:
-            for item in node.items:
-                if isinstance(item.view, View) and group.inside(item.view) is None:
-                    v = item.view
-                    self.loads[v] = Stream(v, v.value, v.offset, list(v.steps))
+        #: steps of what is no more than an index: ONE along its axis
+        self.positions: dict[Position, list[Length | None]] = {}
+        self.indices: dict[int, str] = {}  # of the elements along the outer axes
+        for v in [item.view for node in self.live for item in node.items]:
+            if isinstance(v, Position):
+                self.positions[v] = [ONE if a == v.axis else None for a in range(len(self.axes))]
+            if isinstance(v, View) and group.inside(v) is None:
+                self.loads[v] = Stream(v, v.value, v.offset, list(v.steps))
         self.stores = [self._store(node.value) for node in self.live if node.value in stored]
         self.cells: dict[NativeValue, tuple[str, str]] = {}  # sums, and what rounding lost of them
         self.reductions = [r for r in group.reduced if r.value in stored]
         self.sums = {r.value: self._target(r) for r in self.reductions}
         self._turn()
-        collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
+        collapse(self.axes, self._all_steps())
+
+    def _all_steps(self) -> list[list[Length | None]]:
+        streams = [*self.loads.values(), *self.stores, *self.sums.values()]
+        return [*[s.steps for s in streams], *self.positions.values()]
 
     def _turn(self) -> None:
         """Make another axis the innermost if no operand is contiguous along the present one."""
@@ -200,8 +187,8 @@ class LoopNest:
         if any([s.steps[best] not in (None, ONE) for s in self.sums.values()]):
             return
         self.axes.append(self.axes.pop(best))
-        for s in (*streams, *self.sums.values()):
-            s.steps.append(s.steps.pop(best))
+        for steps in self._all_steps():
+            steps.append(steps.pop(best))
 
     def _store(self, value: NativeValue) -> Stream:
         steps: list[Length | None] = list(in_order(value.shape))
@@ -239,6 +226,7 @@ class LoopNest:
 
         def body(i: str, _: list[str]) -> list[str]:
             here = dict(pointers)
+            self.indices[d] = i
             for s in streams:
                 step = s.steps[d]
                 if step is not None:
@@ -259,7 +247,8 @@ class LoopNest:
             if s.steps[-1] is None
         }
         inner = [r for r in self.reductions if self.sums[r.value].steps[-1] is None]
-        in_parts = bool(inner) and not self._at_most(VECTORS_PER_PARTIAL_SUM * t.width)
+        in_parts = any(map(is_compensated, inner))
+        in_parts = in_parts and not self._at_most(VECTORS_PER_PARTIAL_SUM * t.width)
         for r in inner:
             if not self._whole(r):
                 self._reset(r)
@@ -285,79 +274,95 @@ class LoopNest:
         self, start: str, end: str, pointers: Any, fixed: Any, inner: Sequence[Reduced]
     ) -> None:
         """Write loops over vectors: without masks for full vectors, with a mask for the rest."""
-        t = self.t
-        kept = [
-            (t.type(r.value.kind), t.constant(identity(r.name, r.value.kind), r.value.kind))
-            for r in inner
-        ]
-        unroll = self._unroll()
-        twice = unroll > 1 or len(self.live) <= MAX_UNMASKED_NODES
-        if t.width > 1 and twice and not self._at_most(2 * t.width):
-            step = t.width * unroll
-            count = t.new(f"sub i64 {end}, {start}")
-            over = t.new(f"srem i64 {count}, {step}")
-            middle = t.new(f"sub i64 {end}, {over}")
-            found = t.loop(start, middle, str(step),
-                           lambda i, a: self._several_steps(i, a, unroll, pointers, fixed, inner),
-                           kept)  # fmt: skip
-            kept = [(type_, x) for (type_, _), x in zip(kept, found, strict=True)]
-            start = middle
+        t, sums = self.t, [accumulators(self.t, r) for r in inner]
+        kept = [s.first for s in sums]
+        for unroll in self._unrolls(inner):
+            start, kept = self._full_vectors(start, end, unroll, pointers, fixed, inner, kept)
 
-        def masked(i: str, a: list[str]) -> list[str]:
-            mask = t.mask(i, end) if t.width > 1 else None
-            return self._step(i, a, mask, pointers, fixed, inner)
+        def masked(i: str, so_far: list[list[str]]) -> list[list[str]]:
+            mask = t.mask(i, end)
+            (values,) = self._values([i], pointers, fixed, mask)
+            self._add_to_memory(i, values, mask, pointers, inner)
+            return [s.add(now, [s.masked(values[s.r.source], mask)])
+                    for s, now in zip(sums, so_far, strict=True)]  # fmt: skip
 
-        found = t.loop(start, end, str(t.width), masked, kept)
-        for r, x in zip(inner, found, strict=True):
-            self._keep(r, self._across(r, x))
+        found = self._vectors(start, end, t.width, masked, sums, kept)
+        for s, now in zip(sums, found, strict=True):
+            self._keep(s.r, s.across(now))
+
+    def _full_vectors(
+        self, start: str, end: str, unroll: int, pointers: Any, fixed: Any,
+        inner: Sequence[Reduced], so_far: Sequence[Sequence[str]],
+    ) -> tuple[str, list[list[str]]]:  # fmt: skip
+        """Write a loop over full vectors, `unroll` per iteration. Return the index of the rest, and
+        the accumulators.
+        """
+        t, step = self.t, self.t.width * unroll
+        count = t.new(f"sub i64 {end}, {start}")
+        middle = t.new(f"sub i64 {end}, {t.new(f'urem i64 {count}, {step}')}")
+        sums = [accumulators(t, r, min(unroll, _chains(inner))) for r in inner]
+
+        def several(i: str, so_far: list[list[str]]) -> list[list[str]]:
+            places = [i] + [t.new(f"add i64 {i}, {k * t.width}") for k in range(1, unroll)]
+            values = self._values(places, pointers, fixed, None)
+            for place, known in zip(places, values, strict=True):
+                self._add_to_memory(place, known, None, pointers, inner)
+            return [s.add(now, [known[s.r.source] for known in values])
+                    for s, now in zip(sums, so_far, strict=True)]  # fmt: skip
+
+        first = [s.continued(kept) for s, kept in zip(sums, so_far, strict=True)]
+        found = self._vectors(start, middle, step, several, sums, first)
+        return middle, [s.joined(now) for s, now in zip(sums, found, strict=True)]
+
+    def _vectors(
+        self, start: str, end: str, step: int, body: Any, sums: Sequence[Accumulators],
+        first: Sequence[Sequence[str]],
+    ) -> list[list[str]]:  # fmt: skip
+        """Write a loop that carries accumulators; return their last values."""
+        ends = list(accumulate([len(s.types) for s in sums], initial=0))
+
+        def cut(xs: Sequence[str]) -> list[list[str]]:
+            return [list(xs[a:b]) for a, b in pairwise(ends)]
+
+        types = [type_ for s in sums for type_ in s.types]
+        carried = list(zip(types, chain(*first), strict=True))
+        return cut(
+            self.t.loop(start, end, str(step), lambda i, xs: [*chain(*body(i, cut(xs)))], carried)
+        )
 
     def _at_most(self, n: int) -> bool:
         """Return whether the innermost axis is known to be no longer than n."""
         number, words = self.axes[-1]
         return not words and number <= n
 
-    def _unroll(self) -> int:
-        """Return the number of vectors per iteration."""
-        if not any([node.calls_function for node in self.live]):
-            return 1
-        return max(
-            [n for n in (MAX_UNROLL, 2, 1) if n * len(self.live) <= MAX_UNROLLED_NODES or n == 1]
+    def _unrolls(self, inner: Sequence[Reduced]) -> list[int]:
+        """Return how many full vectors an iteration computes, for each loop over them: of several
+        rows, which may be short, a second loop computes one vector at a time.
+        """
+        width, n = self.t.width, len(self.live)
+        if self._at_most(2 * width):
+            return []
+        calls = any([node.calls_function for node in self.live])
+        found, most = (
+            (MAX_UNROLL, MAX_UNROLLED_NODES) if calls else (_chains(inner), MAX_CHAIN_NODES)
         )
+        while found > 1 and (found * n > most or self._at_most(found * width - 1)):
+            found //= 2
+        if found == 1 and n > MAX_UNMASKED_NODES:
+            return []
+        return [found, 1] if found > 1 and len(self.axes) > 1 and not calls else [found]
 
-    def _several_steps(
-        self, i: str, kept: list[str], unroll: int, pointers: Any, fixed: Any, inner: Any
-    ) -> list[str]:
-        """Process `unroll` full vectors per iteration."""
-        t = self.t
-        places = [i] + [t.new(f"add i64 {i}, {k * t.width}") for k in range(1, unroll)]
-        for place, values in zip(places, self._values(places, pointers, fixed, None), strict=True):
-            kept = self._collect(place, values, kept, None, pointers, inner)
-        return kept
-
-    def _step(
-        self, i: str, kept: list[str], mask: str | None, pointers: Any, fixed: Any, inner: Any
-    ) -> list[str]:
-        """Write the step of one vector: all values, the stores, and the next sums."""
-        (values,) = self._values([i], pointers, fixed, mask)
-        return self._collect(i, values, kept, mask, pointers, inner)
-
-    def _collect(
-        self, i: str, values: Any, kept: list[str], mask: str | None, pointers: Any, inner: Any
-    ) -> list[str]:
-        """Add the values of one vector to the reductions."""
+    def _add_to_memory(
+        self, i: str, values: Any, mask: str | None, pointers: Any, inner: Sequence[Reduced]
+    ) -> None:
+        """Add the values of one vector to the reductions along other axes, which are in memory."""
         t = self.t
         for r in self.reductions:
             if r not in inner:
                 place = t.at(pointers[id(self.sums[r.value])], i, r.value.kind)
                 old = t.load(place, r.value.kind, mask)
-                t.store(self._op(r, old, values[r.source]), place, r.value.kind, mask)
-        found = []
-        for r, so_far in zip(inner, kept, strict=True):
-            kind, x = r.value.kind, values[r.source]
-            if mask is not None:
-                x = t.select(mask, x, t.constant(identity(r.name, kind), kind), kind)
-            found.append(self._op(r, so_far, x))
-        return found
+                new = combine(t, r, old, values[r.source])
+                t.store(new, place, r.value.kind, mask)
 
     def _values(
         self, places: Sequence[str], pointers: Any, fixed: Any, mask: str | None
@@ -375,7 +380,7 @@ class LoopNest:
         return found
 
     def _operand(
-        self, v: View | Number, i: str, known: dict[Any, str], pointers: Any, mask: str | None
+        self, v: Any, i: str, known: dict[Any, str], pointers: Any, mask: str | None
     ) -> str:
         """Return an operand, from an index on."""
         if isinstance(v, Number):
@@ -383,8 +388,17 @@ class LoopNest:
         own = self.group.inside(v)
         key: Any = v if own is None else own
         if key not in known:
-            known[key] = self._load(self.loads[v], i, pointers, mask)
+            is_index = isinstance(v, Position)
+            found = self._index(v, i) if is_index else self._load(self.loads[v], i, pointers, mask)
+            known[key] = found
         return known[key]
+
+    def _index(self, v: Position, i: str) -> str:
+        """Return the indices of elements along an axis."""
+        t, axis = self.t, self.positions[v].index(ONE)
+        if axis < len(self.axes) - 1:
+            return t.spread(self.indices[axis], "i")
+        return t.bin("add", t.spread(i, "i"), t.lanes(), "i")
 
     def _put(self, s: Stream, x: str, i: str, pointer: str, mask: str | None) -> None:
         """Store a vector of values."""
@@ -450,9 +464,9 @@ class LoopNest:
         t, kind, (total, lost) = self.t, r.value.kind, self.cells[r.value]
         one = _single(t)
         old = t.new(f"load {LLVM_TYPE[kind]}, ptr {total}")
-        new = self._op(r, old, x, one)
+        new = combine(one, r, old, x)
         t.do(f"store {LLVM_TYPE[kind]} {new}, ptr {total}")
-        if (r.name, kind) == ("add", "d"):  # what was lost of the smaller one
+        if is_compensated(r):  # what was lost of the smaller one
             part = t.new(f"fsub double {new}, {old}")
             left = t.new(f"fsub double {new}, {part}")
             a, b = t.new(f"fsub double {old}, {left}"), t.new(f"fsub double {x}, {part}")
@@ -463,7 +477,7 @@ class LoopNest:
     def _result(self, r: Reduced) -> str:
         t, kind, (total, lost) = self.t, r.value.kind, self.cells[r.value]
         found = t.new(f"load {LLVM_TYPE[kind]}, ptr {total}")
-        if (r.name, kind) != ("add", "d"):
+        if not is_compensated(r):
             return found
         more = t.new(f"load double, ptr {lost}")
         good = t.new(f"fcmp ord double {more}, 0.0")  # infinities have no rest
@@ -473,28 +487,15 @@ class LoopNest:
     def _finish(self, r: Reduced, pointer: str) -> None:
         t, found = self.t, self._result(r)
         if self._several(r):
-            found = self._op(r, t.load_one(pointer, r.value.kind), found, _single(t))
+            found = combine(_single(t), r, t.load_one(pointer, r.value.kind), found)
         t.store_one(found, pointer, r.value.kind)
 
-    def _op(self, r: Reduced, a: str, b: str, t: Assembler | None = None) -> str:
-        return WRITERS[r.name][1](t or self.t, r.value.kind, (a, b))
 
-    def _across(self, r: Reduced, x: str) -> str:
-        """Reduce all lanes to one number."""
-        t, kind = self.t, r.value.kind
-        if t.width == 1:
-            return x
-        name = _VECTOR_REDUCTIONS[r.name, NUMBER_CLASS[kind]]
-        if kind in UNSIGNED:
-            name = name.replace("s", "u")
-        type_, end = t.type(kind), "i1" if kind == "b" else LLVM_SUFFIX[kind]
-        full = f"llvm.vector.reduce.{name}.v{t.width}{end}"
-        if name in ("fadd", "fmul"):
-            first = literal(identity(r.name, kind), "d")
-            t.declare(f"double @{full}(double, {type_})")
-            return t.new(f"call reassoc double @{full}(double {first}, {type_} {x})")
-        t.declare(f"{LLVM_TYPE[kind]} @{full}({type_})")
-        return t.new(f"call {LLVM_TYPE[kind]} @{full}({type_} {x})")
+def _chains(inner: Sequence[Reduced]) -> int:
+    """Return how many accumulators each reduction has in a loop over full vectors."""
+    if not inner:
+        return 1
+    return min(MAX_UNROLL, max(MAX_ACCUMULATORS // len(inner), 1))
 
 
 def _single(t: Assembler) -> Assembler:
@@ -525,6 +526,7 @@ def _width(machine: Machine, group: Group, live: Sequence[Any]) -> int:
     if not group.space:
         return 1
     reduced = {r.source for r in group.reduced}
-    kinds = {item.kind for node in live for item in node.items}
+    items = [item for node in live for item in node.items]
+    kinds = {item.kind for item in items if not isinstance(item.view, Position)}
     kinds |= {node.value.kind for node in live if node.value not in reduced}
     return machine.width * (2 if max([SIZE[k] for k in kinds], default=8) <= 4 else 1)

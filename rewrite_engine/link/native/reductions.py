@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.native.loops import reduces
+from rewrite_engine.link.native.accumulators import EXTREMA, reduces
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS, NUMBER_CLASS
@@ -38,9 +38,9 @@ def _(op: CAReduce, node: Apply) -> str | None:
 
 
 def _inner(op: CAReduce, out: str) -> str | None:
-    """Return the kind in which a reduction accumulates; float64 for float32."""
+    """Return the kind in which a reduction accumulates; float64 for sums of float32."""
     wide = KINDS.get(op.accumulator(out))
-    return "d" if wide == "f" else wide
+    return "d" if wide == "f" and op.scalar_op.name not in EXTREMA else wide
 
 
 @lower.register(CAReduce)
@@ -48,7 +48,7 @@ def _(op: CAReduce, node: Apply, plan: RegionPlan) -> None:
     x, out = node.inputs[0], node.outputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     name = op.scalar_op.name
-    if name in ("maximum", "minimum"):
+    if name in EXTREMA:
         not_empty(plan, shape, axes)
     kind, wanted = str(_inner(op, out.type.dtype)), KINDS[out.type.dtype]
     found = plan.reduce(plan.get(x), shape, axes, name, kind)

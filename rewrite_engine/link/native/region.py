@@ -44,6 +44,7 @@ from rewrite_engine.link.native.values import (
     NativeValue,
     Node,
     Number,
+    Position,
     Reduced,
     Scope,
     Steps,
@@ -234,7 +235,7 @@ class RegionPlan:
 
     def elementwise(
         self,
-        operands: Sequence[View | Number],
+        operands: Sequence[View | Number | Position],
         shape: Sequence[Length],
         kind: str,
         write: Write,
@@ -254,10 +255,13 @@ class RegionPlan:
         self._place(Node(value, items, write, self.scope, calls_function, self.node), space, after)
         return view_of(value, shape)
 
-    def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
+    def _item(self, x: View | Number | Position, kept: Sequence[int], ndim: int) -> Item:
         """Return an operand along the axes of a group."""
         if isinstance(x, Number):
             return Item(x, x.kind)
+        if isinstance(x, Position):
+            known = x.axis not in kept  # of an axis of length 1
+            return Item(Number(0, "i") if known else Position(kept.index(x.axis)), "i")
         fewer = ndim - len(x.steps)
         steps = tuple([x.steps[j - fewer] if j >= fewer else None for j in kept])
         return Item(View(x.value, steps, x.offset), x.value.kind)
@@ -267,7 +271,7 @@ class RegionPlan:
         last_read, joinable = after, -1
         for item in node.items:
             v = item.view
-            if isinstance(v, Number):
+            if not isinstance(v, View):
                 continue
             own = _group_of(v, space)
             if own is not None:
@@ -316,7 +320,7 @@ class RegionPlan:
         inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
         rest = [ONE if j in reduced else n for j, n in enumerate(shape)]
         item = self._item(x, kept, len(shape))
-        group: Any = None if isinstance(item.view, Number) else _group_of(item.view, space)
+        group: Any = _group_of(item.view, space) if isinstance(item.view, View) else None
         if group is None or item.kind != kind or len(group.reduced) >= MAX_GROUP_REDUCTIONS:
             own = item.kind
             x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
@@ -324,6 +328,10 @@ class RegionPlan:
         assert isinstance(x, View)
         if not inner:
             return x
+        for r in group.reduced:
+            same = (r.source, r.axes, r.name, r.scope) == (x.value, inner, name, self.scope)
+            if same and r.value.kind == kind:
+                return view_of(r.value, rest)
         value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
         group.reduced.append(Reduced(value, x.value, inner, name, self.scope, self.node))
         return view_of(value, rest)

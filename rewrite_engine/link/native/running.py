@@ -4,8 +4,10 @@ recurrences, positions of extrema.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
@@ -14,7 +16,7 @@ from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import convert, test_of
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS, LLVM_TYPE, NUMBER_CLASS
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
+from rewrite_engine.link.native.values import ONE, NativeValue, Position, in_order, view_of
 from rewrite_engine.link.native.walk import in_memory, step, write_loops
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.running import CumOp, Recurrence
@@ -89,57 +91,27 @@ def _along(
 
 @lower.register(Argmax)
 def _(op: Argmax, node: Apply, plan: RegionPlan) -> None:
-    """The place among the elements of the axes together, the last axis the fastest."""
+    """Return the least position of an element that is the extremum. Positions count the elements of
+    the axes together, the last axis the fastest.
+    """
     x, out = node.inputs[0], node.outputs[0]
-    shape, axes, given = plan.shape(x), op.axes(x.type.ndim), in_memory(plan, x)
+    kind, given, shape, axes = KINDS[x.type.dtype], plan.get(x), plan.shape(x), op.axes(x.type.ndim)
     not_empty(plan, shape, axes)
-    kept = [a for a in range(len(shape)) if a not in axes]
-    rest = tuple([ONE if a in axes else n for a, n in enumerate(shape)])
+    name = "minimum" if isinstance(op, Argmin) else "maximum"
+    best = plan.reduce(given, shape, axes, name, kind)
+    steps = in_order([shape[a] for a in axes])
 
-    def write(t: Any, value: NativeValue) -> None:
-        both = [given, view_of(value, rest)]
-        steps = [[v.steps[a] for a in kept] for v in both]
-        start = [t.address(v.value, v.offset) for v in both]
+    def place(t: Any, xs: list[str]) -> str:
+        value, extremum, *indices = xs
+        found = t.compare(test_of("eq", kind), value, extremum, kind)
+        if NUMBER_CLASS[kind] == "d":
+            found = t.bin("or", found, t.compare("uno", value, value, kind), "b")
+        at = t.constant(0, "i")
+        for i, n in zip(indices, steps, strict=True):
+            far = i if n == ONE else t.bin("mul", i, t.spread(t.length(n), "i"), "i")
+            at = t.bin("add", at, far, "i")
+        return str(t.select(found, at, t.constant(np.iinfo("int64").max, "i"), "i"))
 
-        def one(at: list[str]) -> None:
-            found = _extremum(t, given, axes, shape, at[0], isinstance(op, Argmin))
-            t.store_one(found, at[1], "i")
-
-        write_loops(t, [shape[a] for a in kept], both, steps, start, one)
-
-    found = plan.call(rest, "i", [given], write, refuses=False)
-    plan.of[out] = found if op.keepdims else without(found, axes)
-
-
-def _extremum(
-    t: Any, x: View, axes: Sequence[int], shape: Sequence[Length], at: str, least: bool
-) -> str:
-    """Return the position of the first extremum; a NaN counts as one."""
-    kind = x.value.kind
-    test = test_of("lt" if least else "gt", kind)
-    first = t.load_one(at, kind)
-    values = [(LLVM_TYPE[kind], first), ("i64", "0"), ("i64", "0")]  # the best, its place, the next
-
-    def inside(k: int, pointer: str, kept: list[str]) -> list[str]:
-        if k == len(axes):
-            best, place, count = kept
-            value = t.load_one(pointer, kind)
-            better = t.compare(test, value, best, kind)
-            if NUMBER_CLASS[kind] == "d":
-                none = t.compare("uno", value, value, kind)
-                new = t.bin("and", none, t.compare("ord", best, best, kind), "b")
-                better = t.bin("or", better, new, "b")
-            return [
-                t.select(better, value, best, kind),
-                t.select(better, count, place, "i"),
-                t.new(f"add i64 {count}, 1"),
-            ]
-        types = [type_ for type_, _ in values]
-        return list(t.loop(
-            "0", t.length(shape[axes[k]]), "1",
-            lambda i, now: inside(
-                k + 1, step(t, pointer, i, x.steps[axes[k]], kind), now
-            ), list(zip(types, kept)),
-        ))  # fmt: skip
-
-    return inside(0, at, [value for _, value in values])[1]
+    at = plan.elementwise([given, best, *map(Position, axes)], shape, "i", place)
+    first = plan.reduce(at, shape, axes, "minimum", "i")
+    plan.of[out] = first if op.keepdims else without(first, axes)

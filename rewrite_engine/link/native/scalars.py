@@ -327,6 +327,8 @@ def convert(t: Assembler, x: str, kind: str, to: str) -> str:
         return t.cast("fpext" if SIZE[kind] < SIZE[to] else "fptrunc", x, kind, to)
     if have == "d":
         return _whole(t, x, kind, to)
+    if have == "b" and want == "d":
+        return t.select(x, t.constant(1.0, to), t.constant(0.0, to), to)
     signed = have == "i" and kind not in UNSIGNED
     if want == "d":
         return t.cast("sitofp" if signed else "uitofp", x, kind, to)

@@ -35,6 +35,10 @@ LLVM_SUFFIX = {
     kind: f"{'f' if NUMBER_CLASS[kind] == 'd' else 'i'}{8 * n}" for kind, n in SIZE.items()
 }
 
+#: attribute of functions that keep vectors in memory during calls; otherwise these may lie across
+#: two cache lines, depending on the caller's stack, and a loop may take twice as long
+ALIGNED_STACK = "alignstack(64)"
+
 
 def literal(value: float, kind: str) -> str:
     """Return a number as a literal; floats by their bits."""

@@ -18,7 +18,7 @@ import numpy as np
 from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE_FUNCTIONS, Math
 from rewrite_engine.link.native.own_code import own_loops
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import DTYPES, SIZE
+from rewrite_engine.link.native.text import ALIGNED_STACK, DTYPES, SIZE
 
 HEAD_BYTES = object.__basicsize__
 
@@ -99,7 +99,8 @@ def unit(full: str, machine: Machine) -> Unit:
     b = Math(int(width), machine.fma, "f" if single else "d")
     found = SINGLE_FUNCTIONS[name[:-2]](b, "%x") if single else FUNCTIONS[name](b, "%x")
     type_ = b.type(b.kind)
-    head = f"define {type_} @{full}({type_} %x) #0 {{\nentry:\n"
+    aligned = ALIGNED_STACK + " " if b.units else ""
+    head = f"define {type_} @{full}({type_} %x) {aligned}#0 {{\nentry:\n"
     text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
     return Unit(text, tuple(b.declared), tuple(b.units))
 

@@ -88,10 +88,16 @@ class Number(NamedTuple):
     kind: str
 
 
-class Item(NamedTuple):
-    """Operand of a node in a group: a view along the axes of the group, or a number."""
+class Position(NamedTuple):
+    """Index of an element along an axis: of an array, or in an `Item` of a group."""
 
-    view: View | Number
+    axis: int
+
+
+class Item(NamedTuple):
+    """Operand of a node in a group: a view along the axes of the group, or what is in no memory."""
+
+    view: View | Number | Position
     kind: str
 
 
@@ -131,9 +137,9 @@ class Group:
         self.reduced: list[Reduced] = []
         self.own: dict[NativeValue, Node] = {}
 
-    def inside(self, view: View | Number) -> NativeValue | None:
+    def inside(self, view: View | Number | Position) -> NativeValue | None:
         """Return the value of the group that an operand equals, element for element."""
-        if isinstance(view, Number) or view.value not in self.own or view.offset is not None:
+        if not isinstance(view, View) or view.value not in self.own or view.offset is not None:
             return None
         return view.value if view.steps == in_order(self.space) else None
 

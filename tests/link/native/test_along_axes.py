@@ -43,12 +43,36 @@ def test_positions_of_extrema(axis: Any) -> None:
         f(T[:0, :0, :0])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_first_positions_of_extrema(dtype: str, axis: Any, texts: list[str]) -> None:
+    """Of equal elements, zeros of both signs among them, and of several NaN."""
+    a = pt.matrix("a", dtype=dtype)
+    f = native([a], [pt.argmax(a, axis), pt.argmin(a, axis), pt.max(a, axis)])
+    assert len(texts) <= 3
+    rng = np.random.default_rng(0)
+    for shape in ((1, 1), (3, 70), (70, 3), (40, 40)):
+        for chosen in ([0, 1], [1], [0, 3, 5], [-0.0, 0.0], [-1, -0.0, 0.0], [1, np.nan],
+                       [-np.inf, np.inf], [-np.inf], [np.nan, -np.nan, 0, np.inf]):  # fmt: skip
+            if np.dtype(dtype).kind != "f" and not np.isfinite(chosen).all():
+                continue
+            values = rng.choice(np.array(chosen, "float64"), shape).astype(dtype)
+            wanted = (values.argmax(axis), values.argmin(axis), values.max(axis))
+            for got, want in zip(f(values), wanted, strict=True):
+                np.testing.assert_array_equal(got, want)
+
+
 def test_positions_along_several_axes() -> None:
     from rewrite_engine.tensor.statistics.moments import Argmax
 
-    f = native([t], Argmax((0, 2))(t))
-    want = T.transpose(1, 0, 2).reshape(4, -1).argmax(axis=1)
-    np.testing.assert_array_equal(f(T), want)
+    f = native([t], [Argmax((0, 2))(t), Argmax((0, 1))(t), Argmax((1,), keepdims=True)(t)])
+    for values in (T, T[:1], T[:, :1], T[:, :, :1]):
+        _, other, last = values.shape
+        middle = values.transpose(1, 0, 2).reshape(other, -1)
+        wanted = [middle.argmax(axis=1), values.reshape(-1, last).argmax(axis=0)]
+        wanted.append(values.argmax(axis=1, keepdims=True))
+        for got, want in zip(f(values), wanted, strict=True):
+            np.testing.assert_array_equal(got, want)
 
 
 def test_products_of_batches() -> None:

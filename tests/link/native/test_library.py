@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,8 +14,8 @@ import pytest
 
 from rewrite_engine.config import config
 from rewrite_engine.disk import UnsafeFolderWarning
-from rewrite_engine.link.native.library import Library
-from rewrite_engine.link.native.target import Machine, host
+from rewrite_engine.link.native.library import Kernel, Library
+from rewrite_engine.link.native.target import Machine, host, llvm
 from rewrite_engine.link.native.units import Unit
 from tests.test_disk import on_posix
 
@@ -100,3 +101,26 @@ def test_processes_at_once(tmp_path: Path) -> None:
     found = list((tmp_path / "native").iterdir())
     assert found
     assert {file.suffix for file in found} == {".o"}
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_vectors_are_kept_in_whole_cache_lines(width: int) -> None:
+    """During a call all vectors are in memory; across two cache lines they take longer."""
+    machine = Machine("skylake-avx512", "+avx2" + ",+avx512f" * (width == 8))
+    assert machine.width == width
+    type_ = f"<{width} x double>"
+    body = [
+        "entry:", f"  %x = load {type_}, ptr %frame",
+        *[f"  %y{k} = call {type_} @f({type_} %{f'y{k - 1}' if k else 'x'})" for k in range(3)],
+        f"  %z = fadd {type_} %x, %y1", f"  %w = fadd {type_} %z, %y2",
+        f"  store {type_} %w, ptr %frame", "  ret i64 0", "",
+    ]  # fmt: skip
+    kernel = Kernel("\n".join(body), (f"declare {type_} @f({type_})",), ("f",)).unit()
+    attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
+    module = llvm().parse_assembly("\n".join([*kernel.declared, kernel.text, attributes]))
+    lines = machine._maker.emit_assembly(module).splitlines()
+    places = [line for line in lines if "mm" in line and "(%rsp)" in line]
+    assert len(places) >= 3
+    assert not [line for line in places if "movu" in line]
+    offsets = [int(n or 0) for line in places for n in re.findall(r"(\d*)\(%rsp\)", line)]
+    assert {n % (8 * width) for n in offsets} == {0}
