@@ -100,6 +100,8 @@ def reduction_of_join(fgraph, node):
     parts, axis, axes = x.owner.inputs, x.owner.op.axis, op.axes(x.type.ndim)
     if len(parts) > MAX_PARTS or any(v.type.dtype != x.type.dtype for v in parts):
         return None
+    if isinstance(op, Prod) and axis in axes and x.type.kind in "fc":
+        return None  # (the product of one part may overflow while that of another is 0)
     gone = {(k, d) for k in range(len(parts)) for d in axes if d != axis}
     if comparisons(fgraph, x.owner, gone) != []:
         return None
@@ -193,11 +195,11 @@ POSITIONS = table(
 
 
 @node_rewriter(
-    [Argmax, Argmin], phase="specialize", claim=refines, depth=2, when=below(Softmax, LogSoftmax)
+    [Argmax], phase="specialize", claim=refines, depth=2, when=below(Softmax, LogSoftmax)
 )
 def position_of_probability(fgraph, node):
     """The largest probability is where the largest number is. (If one is NaN, all probabilities
-    are.) Not data: the axes may be written in two ways.
+    are; of infinities, their own.) Not data: the axes may be written in two ways.
 
     >>> rewritten(softmax(matrix("z"), axis=1).argmax(axis=1))
     switch(isnan(Max{axis=1}(z)), 0, Argmax{axis=1}(z))

@@ -23,10 +23,7 @@ def transpose_of_dot(a: Matrix, b: Matrix):
 
 @rule(
     phase="canonicalize",
-    overlaps=dict.fromkeys(
-        ["dot/negative_matrix_times_vector", "dot/vector_times_negative_matrix"],
-        "the sign of the other factor is moved next, and cancels",
-    ),
+    overlaps={"dot/negative_matrix_times_vector": "the other sign is moved next, and both cancel"},
 )
 def dot_of_negs(a: Inexact, b: Inexact):
     """Two signs in a matrix product cancel each other.
@@ -163,7 +160,7 @@ def product_of_vectors(a, b):
     return expand_dims(dot(a.squeeze(axis=0), b.squeeze(axis=1)), (0, 1))
 
 
-@rule(phase="specialize", claim=backward(4))
+@rule(phase="specialize", claim=backward(4), ends=at_most(1))
 def row_times_column(a: Annotated[Inexact, Matrix], b: Annotated[Inexact, Matrix]):
     """A row times a column is one product of vectors.
 

@@ -37,6 +37,11 @@ TRUSTING = [r.on_trust for r in DATA if any(g.assumed for g in r.guards)]
 RULES = [r.unchecked if r.keeps else r for r in (*DATA, *TRUSTING)]
 AXES = [None, (0,), (1,), (0, 1), (-1,), ()]
 
+SUCCESSIVE = [
+    dict(axis=0, above=(Slice(1),), below=(Slice(None, -1),)),
+    dict(axis=1, above=(WHOLE, Slice(1)), below=(WHOLE, Slice(None, -1))),
+]
+
 #: parameters of ops, by rule or by name
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "sum_of_sum": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
@@ -72,10 +77,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     ],
     "sum_of_quotient": [dict(axis=(1,)), dict(axis=(0,))],
     "variance_by_squares": [dict(axis=None), dict(axis=(0,))],
-    "difference_of_running_sums": [
-        dict(axis=0, above=(Slice(1),), below=(Slice(None, -1),)),
-        dict(axis=1, above=(WHOLE, Slice(1)), below=(WHOLE, Slice(None, -1))),
-    ],
+    "difference_of_finite_sums": SUCCESSIVE,
+    "difference_of_running_sums": SUCCESSIVE,
 }
 FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]
 
@@ -109,7 +112,7 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
         "x": [lambda v: pt.tensor("x", dtype=v.type.dtype, shape=(4,))],
         "n": [lambda v: pt.constant(4.0)],
     },
-    "difference_of_running_sums": {"x": [lambda v: pt.cast(truth(v), "int64")]},
+    "difference_of_finite_sums": {"x": [lambda v: pt.cast(truth(v), "int64")]},
     "prod_of_exp": {"x": [lambda v: pt.sin(truth(v))]},
 }
 

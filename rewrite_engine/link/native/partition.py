@@ -93,17 +93,18 @@ def _with_views(order: Segments, fgraph: FunctionGraph) -> Segments:
     one for another region.
     """
     maker = {v: node for _, nodes in order for node in nodes for v in node.outputs}
-    views = {v: node for v, node in maker.items() if is_plain_view(node)}
+    views = {v: (k, node) for k, (v, node) in enumerate(maker.items()) if is_plain_view(node)}
     found: Segments = []
     for placement, nodes in order if views else []:
-        own, more = {v for node in nodes for v in node.outputs}, dict[Apply, None]()
+        own, more = {v for node in nodes for v in node.outputs}, dict[int, Apply]()
         left = [v for node in nodes for v in node.inputs]
         while left and placement is not None:
             v = left.pop()
-            if v in views and v not in own:
-                more[views[v]] = None
-                left.append(views[v].inputs[0])
-        found.append((placement, [*reversed(more), *nodes]))
+            if v in views and v not in own and views[v][0] not in more:
+                place, node = views[v]
+                more[place] = node
+                left.append(node.inputs[0])
+        found.append((placement, [*[more[k] for k in sorted(more)], *nodes]))
     read = _read_elsewhere(found, fgraph)
     return [(p, _used(nodes, read)) for p, nodes in found] if views else order
 

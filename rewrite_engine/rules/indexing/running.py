@@ -231,7 +231,8 @@ def row_of_unit_matrix(fgraph, node):
         return None
     row, column = places
     compare = eq if isinstance(x.owner.op, Eye) else ge
-    return fitting(node.outputs[0], with_new(cast(compare(row + k, column), x.type.dtype), new))
+    row = row if is_number(k, 0) else row + k
+    return fitting(node.outputs[0], with_new(cast(compare(row, column), x.type.dtype), new))
 
 
 def operands_stay(fgraph, node, new):

@@ -172,7 +172,8 @@ def determinant_of(a):
     one, by_logarithm = Updated(a), of_logarithm(a)[0] * exp(of_logarithm(a)[1])
     if not one.is_outer:
         return by_logarithm
-    return one.chosen(one.pivots * determinant(one.small), by_logarithm)
+    number = 1.0 + one.v.squeeze(axis=0) @ one.divided(one.u).squeeze(axis=1)
+    return one.chosen(one.pivots * number, by_logarithm)
 
 
 @rule(**updates)

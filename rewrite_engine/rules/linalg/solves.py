@@ -212,8 +212,8 @@ def negative_inverse_times_array(a: Matrix, b: Inexact):
 def array_times_negative_inverse(a: Matrix, b: Inexact):
     """The sign of an inverse is that of the solution.
 
-    >>> rewritten(vector("b") @ -linalg.inv(matrix("a")))
-    -DropDims{axes=[1]}(Solve(Transpose{axes=[1, 0]}(a), ExpandDims{axes=[1]}(b)))
+    >>> rewritten(matrix("b") @ -linalg.inv(matrix("a")))
+    -Transpose{axes=[1, 0]}(Solve(Transpose{axes=[1, 0]}(a), Transpose{axes=[1, 0]}(b)))
     """
     return b @ (-inverse(a)) >> -(b @ inverse(a))
 
@@ -371,7 +371,7 @@ def solution_of_multiple(c: is_number, b: Matrix, rest: Rest):
     """A factor of the matrix divides the solution.
 
     >>> rewritten(linalg.solve(2 * matrix("a"), matrix("b")))
-    0.5 * Solve(a, b)
+    Solve(a, b) * 0.5
     """
     return solve(mul(c, *rest), b) >> compute(divided)
 

@@ -171,3 +171,19 @@ def test_indices_that_are_computed_here() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-14)
     with pytest.raises(rw.errors.AxisError):
         f(values, 4)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8"])
+@pytest.mark.parametrize("columns", [0, 1, 15, 16, 17, 100])
+def test_rows_that_are_gathered(columns: int, dtype: str) -> None:
+    """Long rows whose elements lie side by side are copied by one call."""
+    a, k = pt.matrix("a", dtype=dtype), pt.lvector("k")
+    f = rw.function([a, k], [a[k], a[:, ::2][k], a.T[:, k], a[k, :-1]], mode="native")
+    values = np.arange(5 * columns).reshape(5, columns).astype(dtype)
+    places = np.array([4, 0, -1, -5, 2])
+    for given in (values, np.asfortranarray(values), values[::-1], np.repeat(values, 2, 1)[:, ::2]):
+        wanted = given[places], given[:, ::2][places], given.T[:, places], given[places, :-1]
+        for found, want in zip(f(given, places), wanted, strict=True):
+            np.testing.assert_array_equal(found, want)
+    with pytest.raises(rw.errors.AxisError):
+        f(values, np.array([5]))

@@ -205,9 +205,13 @@ MULTIPLIED: Terms = {
         lambda m: pt.sqr(x := pt.sin(m.v("x", 4))).sum() / 4 - pt.sqr(x.sum() / 4),
         lambda m: pt.sqr(x := m.v("x", None, 3)).sum(axis=1) / 3 - pt.sqr(x.sum(axis=1) / 3),
     ],
-    "difference_of_running_sums": [
+    "difference_of_finite_sums": [
         lambda m: pt.diff(pt.cumsum(pt.cast(m.v("x", None), "int64"))),
         lambda m: pt.diff(pt.cumsum(pt.cast(m.v("x", 2, None), "int64"), axis=1)),
+    ],
+    "difference_of_running_sums": [
+        lambda m: pt.diff(pt.cumsum(m.v("x", None))),
+        lambda m: pt.diff(pt.cumsum(m.v("x", 2, None), axis=1)),
     ],
     "flattened_vector": [lambda m: Reshape((-1,))(m.v("x", None))],
 }

@@ -31,6 +31,7 @@ from rewrite_engine.tensor import (
 )
 from rewrite_engine.tensor.linalg import CholeskyGradient, Solve, SolveTriangular
 from rewrite_engine.tensor.shape import CheckedLength
+from tests.rules.claims.arranged import ARRANGED, MASKS
 from tests.rules.claims.diagonal import DIAGONALS, UPDATES
 from tests.rules.claims.indexed import INDEXED, MULTIPLIED
 
@@ -453,6 +454,8 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     **MULTIPLIED,
     **DIAGONALS,
     **UPDATES,
+    **MASKS,
+    **ARRANGED,
 }
 
 
