@@ -207,7 +207,6 @@ def test_lengths_that_types_know(made: Any, shape: Any) -> None:
 NUMBERS = {  # of one integer: what is computed of as many numbers
     "all": lambda n: pt.arange(n),
     "sum": lambda n: pt.exp(pt.arange(n)).sum(),
-    "few": lambda n: pt.arange(n)[:3] + 1,
     "below": lambda n: pt.arange(-1, -n, -1),
     "grid": lambda n: (pt.arange(n)[:, None] * pt.arange(n)[None, :]).max(),
 }
@@ -223,6 +222,16 @@ def test_more_numbers_than_an_array_can_have_are_an_error(name: str, linker: str
         with pytest.raises((ValueError, MemoryError)):
             f(number)
     f(3)
+
+
+@pytest.mark.parametrize("linker", ["vm", "native"])
+def test_few_of_many_numbers_are_computed_alone(linker: str) -> None:
+    n = pt.lscalar("n")
+    terms = [pt.arange(n)[:3] + 1, pt.arange(-n, 0)[-2:], pt.arange(n)[5::-3]]
+    for term, want in zip(terms, ([1, 2, 3], [-2, -1], [5, 2]), strict=True):
+        f = rw.function([n], term, mode=rw.Mode(linker=linker))
+        for number in (2**63 - 1, 2**60, 7):
+            assert f(number).tolist() == want
 
 
 def test_numbers_near_the_ends_of_int64() -> None:

@@ -13,6 +13,8 @@ from rewrite_engine.link.native.values import ONE, Length, Position, View
 from rewrite_engine.link.native.views import length_of, straight
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri
 
+MAX_NUMBERS = 2**60  # of a range: more are more bytes than an array can have
+
 
 def _lengths(plan: RegionPlan, out: Any, numbers: Any) -> tuple[Length, ...]:
     """Return the shape that numbers specify, none of them below 0."""
@@ -76,6 +78,7 @@ def _(op: ARange, node: Apply, plan: RegionPlan) -> None:
     count = plan.compute("max", span, plan.constant_word(0))
     if abs(by) != 1:
         count = plan.compute("div", count, plan.constant_word(abs(by)))
+    plan.require("less", count, plan.constant_word(MAX_NUMBERS))
     plan.tell(plan.dims.of(out)[0], (1, (count,)))
     shape = plan.shape(out)
 
