@@ -68,15 +68,17 @@ class Updated:
         return self.u.type.broadcastable[1]
 
     def chosen(self, new, old):
-        """Return the new term where it pays and keeps digits, else the old one. (It always pays for
-        one column, and keeps digits if the numbers of the diagonal are equal.)
+        """Return the new term where it pays and keeps digits, else the old one. (One column always
+        pays, if there are rows; digits are kept if the numbers of the diagonal are equal.)
         """
-        few = None if self.is_outer else lt(2 * self.u.shape[1], self.u.shape[0])
+        if self.is_outer and self.numbers is not None:
+            return new
+        pays = lt(0 if self.is_outer else 2 * self.u.shape[1], self.u.shape[0])
         if self.numbers is not None:
-            return new if few is None else ifelse(few, new, old)
+            return ifelse(pays, new, old)
         size = abs(self.d)
         alike = lt(LEAST_SHARE * largest(size), smallest(size))
-        return ifelse(alike if few is None else ifelse(few, alike, few), new, old)
+        return ifelse(ifelse(pays, alike, pays), new, old)
 
 
 def factors_of_eye(x):
