@@ -75,7 +75,8 @@ def length(x, i):
     if below is None:
         return because("a length that follows from no other", value=(x, i % x.type.ndim))
     if isinstance(below, Variable):
-        return because(f"the length is {below}", value=below)
+        number = below.number if below.head is CONSTANT else None
+        return because(f"the length is {below}", value=below if number is None else number)
     found = length(*below)
     return because(f"the length of an operand of {x.owner.op}", found, value=found.value)
 

@@ -72,9 +72,9 @@ PACKS = (
     "rewrite_engine.rules.indexing.running",
     "rewrite_engine.rules.join",
     "rewrite_engine.rules.dot",
+    "rewrite_engine.rules.masks",  # before a sum becomes a product
     "rewrite_engine.rules.products",
     "rewrite_engine.rules.sums",
-    "rewrite_engine.rules.masks",
     "rewrite_engine.rules.arrangement",
     "rewrite_engine.rules.diagonals",
     "rewrite_engine.rules.updates",

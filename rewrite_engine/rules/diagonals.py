@@ -6,7 +6,9 @@ what was written as a matrix becomes a vector.
 
 from typing import Annotated
 
-from rewrite_engine.facts import band, diagonal, length, same_length, square
+import numpy as np
+
+from rewrite_engine.facts import band, diagonal, same_length, square
 from rewrite_engine.facts.arrays import length_read
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import CONSTANT
@@ -223,48 +225,57 @@ def takes_rows(index):
     return len(index) == 1 and index[0] is not Ellipsis and not isinstance(index[0], slice)
 
 
-def is_as_long(n, b):
-    """Return whether the first dimension of b has a given length, and b the wider dtype."""
-    return same_value(length_read(n), length(b, 0).value)
+def is_unit_matrix(unit):
+    """Return whether a matrix is square with ones on the diagonal and zeros elsewhere."""
+    if unit.head is CONSTANT:
+        data = unit.data
+        return data.shape[0] == data.shape[1] and np.array_equal(data, np.eye(len(data)))
+    if not isinstance(unit.head, Eye):
+        return False
+    rows, columns, above = unit.owner.inputs
+    is_square = length_read(rows) == length_read(columns) is not None
+    return is_square and above.head is CONSTANT and above.number == 0
 
 
-def is_as_wide(n, b):
-    """Return whether the last dimension of b has a given length."""
-    return same_value(length_read(n), length(b, b.type.ndim - 1).value)
+def is_as_long(unit, b):
+    """Return whether the first dimension of b is as long as a matrix."""
+    return bool(same_length(unit, 0, b, 0))
 
 
-def same_value(a, b):
-    """Return whether two lengths are known to be equal."""
-    return a is not None and a == b
+def is_as_wide(unit, b):
+    """Return whether the last dimension of b is as long as a matrix."""
+    return bool(same_length(unit, 0, b, b.type.ndim - 1))
 
 
-def is_narrow(dtype, b):
-    """Return whether a unit matrix of a dtype leaves the dtype of b."""
-    return promote(dtype, b.type.dtype) == b.type.dtype
+def is_narrow(unit, b):
+    """Return whether a product with a unit matrix has the dtype of b."""
+    return promote(unit.type.dtype, b.type.dtype) == b.type.dtype
 
 
 @rule(**{**scalings, "claim": backward(4)})
-def chosen_rows(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
+def chosen_rows(unit: Matrix, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
     """Rows of a unit matrix choose rows of the other factor.
 
     >>> a = matrix("a")
     >>> rewritten(eye(a.shape[0])[lvector("p")] @ a)
     AdvancedSubtensor{i}(a, p)
     """
-    left = AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p) @ b
-    return left >> compute(lambda p, b: b[p]), given(takes_rows, is_as_long, is_narrow)
+    left = AdvancedSubtensor(index)(unit, p) @ b
+    fits = given(takes_rows, is_as_long, is_narrow, is_unit_matrix)
+    return left >> compute(lambda p, b: b[p]), fits
 
 
 @rule(**{**scalings, "claim": backward(4)})
-def chosen_columns(dtype: Prop, n: Scalar, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
+def chosen_columns(unit: Matrix, index: Prop, p: Annotated[Integer, Vector], b: Inexact):
     """Rows of a unit matrix, transposed, choose columns of the other factor.
 
     >>> a = matrix("a")
     >>> rewritten(a @ eye(a.shape[1])[lvector("p")].T)
     AdvancedSubtensor{:, i}(a, p)
     """
-    left = b @ turn(AdvancedSubtensor(index)(Eye(dtype)(n, n, 0), p))
-    return left >> compute(lambda p, b: b[..., p]), given(takes_rows, is_as_wide, is_narrow)
+    left = b @ turn(AdvancedSubtensor(index)(unit, p))
+    fits = given(takes_rows, is_as_wide, is_narrow, is_unit_matrix)
+    return left >> compute(lambda p, b: b[..., p]), fits
 
 
 # --- products of scaled matrices and vectors ------------------------------------------------------

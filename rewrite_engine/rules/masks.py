@@ -8,12 +8,14 @@ that meets them is left out.
 from typing import NamedTuple
 
 from rewrite_engine.facts import length as known_length
+from rewrite_engine.facts import same_length
 from rewrite_engine.facts.arrays import length_read
 from rewrite_engine.facts.failure import dropping
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
+from rewrite_engine.rules.diagonals import is_unit_matrix, takes_rows
 from rewrite_engine.rules.indexing.place import WHOLE, before, count_uses, taken
 from rewrite_engine.rules.indexing.running import is_number, operands_stay
 from rewrite_engine.rules.products import is_plain_sum
@@ -24,10 +26,13 @@ from rewrite_engine.tensor import (
     CheckedIndex,
     DimShuffle,
     Dot,
+    SpecifyShape,
     Sum,
+    arange,
     cast,
     clip,
     eq,
+    expand_dims,
     ge,
     gt,
     le,
@@ -36,6 +41,8 @@ from rewrite_engine.tensor import (
     switch,
 )
 from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.index.gather import AdvancedSubtensor
+from rewrite_engine.tensor.shape import CheckedLength
 
 TURNED = {eq: eq, lt: gt, le: ge, gt: lt, ge: le}
 OPPOSITE = {lt: ge, ge: lt, le: gt, gt: le}
@@ -186,6 +193,67 @@ def sum_of_products_with_mask(fgraph, node):
     if not adds(op, whole, mask) or not spans(fgraph, mask, x):
         return None
     return fitting(node.outputs[0], sum_of_selected(op, mask, x))
+
+
+def others_stay(fgraph, node, new):
+    """Return whether errors of the factors are kept; a position that is out of range is an error of
+    the new index, too.
+    """
+    kept = [v.owner.inputs[1] if is_one_hot(v) else v for v in node.inputs[0].owner.inputs]
+    return dropping.all_stay(fgraph, node, kept, [new])
+
+
+@node_rewriter(
+    [Sum], phase="specialize", claim=backward(4), depth=3, keeps=others_stay,
+    when=lambda op, seen, distinct: head_of(seen[0]) is mul,
+)  # fmt: skip
+def sum_of_products_with_one_hot(fgraph, node):
+    """Read one element of each row where rows of a unit matrix are factors. Not data: they may be
+    any factor.
+
+    >>> z, t = matrix("z"), lvector("t")
+    >>> rewritten((eye(z.shape[1])[t] * z).sum(axis=1))
+    AdvancedSubtensor{i, i}(z, ARange{dtype='int64'}(0, CheckedLength(...), 1), t)
+    """
+    whole, op = node.inputs[0], node.op
+    units = [v for v in whole.owner.inputs if is_one_hot(v)]
+    if len(units) != 1 or whole.type.ndim != 2 or not is_plain_sum(op):
+        return None
+    if 1 not in op.axes(2) or count_uses(fgraph, whole) > 1:
+        return None
+    rest = [v for v in whole.owner.inputs if v is not units[0]]
+    x, (unit, places) = mul(*rest) if len(rest) > 1 else rest[0], units[0].owner.inputs
+    if x.type.broadcastable != whole.type.broadcastable or x.type.dtype != whole.type.dtype:
+        return None
+    if not same_length.ask(fgraph, unit, 0, x, 1):
+        return None
+    found = x[rows_beside(x, places), places]
+    if found.type.shape != whole.type.shape[:1]:
+        found = SpecifyShape(whole.type.shape[:1])(found)
+    found = found.sum() if 0 in op.axes(2) else found
+    ones = [1] if found.type.ndim else [0, 1]
+    return fitting(node.outputs[0], expand_dims(found, ones) if op.keepdims else found)
+
+
+def rows_beside(x, places):
+    """Return the positions of all rows of a matrix, which has as many as there are places."""
+    rows, wanted = length(x, 0), length(places, 0)
+    if x.type.shape[0] is None or x.type.shape[0] != places.type.shape[0]:
+        rows = CheckedLength((2,), mul)(rows, rows, cast(wanted, "int64"))
+    return arange(rows)
+
+
+def is_one_hot(v):
+    """Return whether a term is rows of a unit matrix, by a vector of positions."""
+    return (
+        isinstance(v.head, AdvancedSubtensor)
+        and len(v.owner.inputs) == 2
+        and v.owner.inputs[0].type.ndim == 2
+        and v.owner.inputs[1].type.ndim == 1
+        and v.owner.inputs[1].type.kind in "iu"
+        and takes_rows(v.head.idx_list)
+        and is_unit_matrix(v.owner.inputs[0])
+    )
 
 
 def factors_stay(fgraph, node, new):

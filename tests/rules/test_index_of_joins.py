@@ -39,6 +39,7 @@ PARTS = {
     "chosen": pt.exp(x)[k],
     "flat": pt.exp(a).flatten(),
     "repeated": pt.repeat(x, 3),
+    "tiled": pt.tile(x, 3),
     "joined": pt.concatenate([pt.exp(x), y]),
 }
 

@@ -11,6 +11,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph import graph_replace
 from rewrite_engine.language import rewritten
 
 x, a, k = pt.vector("x"), pt.matrix("a"), pt.lscalar("k")
@@ -75,6 +76,39 @@ def test_no_range_is_left(compare: Any) -> None:
 def test_what_remains(term: Any, text: str | None) -> None:
     found = repr(rewritten(term))
     assert found == text if text else "Subtensor" not in found
+
+
+LABELS = pt.lvector("t")
+ONE_HOT = pt.eye(a.shape[1])[LABELS]
+LOGS = pt.special.log_softmax(a, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("term", "by_hand"),
+    [
+        ((ONE_HOT * LOGS).sum(axis=1), lambda v, rows, t: v[rows, t]),
+        (-(LOGS * ONE_HOT).sum(), lambda v, rows, t: -v[rows, t].sum()),
+        (-(ONE_HOT * LOGS).sum(axis=1).mean(), lambda v, rows, t: -v[rows, t].mean()),
+        ((2 * LOGS * ONE_HOT).sum(1, keepdims=True), lambda v, rows, t: 2 * v[rows, t][:, None]),
+    ],
+    ids=["rows", "all", "mean", "kept"],
+)
+@pytest.mark.parametrize("is_static", [False, True])
+def test_sums_with_rows_of_a_unit_matrix(term: Any, by_hand: Any, is_static: bool) -> None:
+    if is_static:
+        v = pt.matrix("a", shape=(6, 4))
+        term = graph_replace(term, {a: v})
+    else:
+        v = a
+    f = rw.function([v, LABELS], term)
+    ops = {type(node.op).__name__ for node in f.fgraph.toposort()}
+    assert not ops & {"Eye", "Dot", "MatMul"}
+    value, labels = np.random.default_rng(0).normal(size=(6, 4)), np.array([0, 3, -1, -4, 2, 2])
+    logs = value - np.log(np.exp(value).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(f(value, labels), by_hand(logs, np.arange(6), labels), rtol=1e-12)
+    for wrong in ([0, 3, 4, 1, 1, 1], [0], [0, 1]):
+        with pytest.raises(RewriteEngineError):
+            f(value, np.array(wrong))
 
 
 def test_numbers_that_are_not_finite_outside_the_mask() -> None:

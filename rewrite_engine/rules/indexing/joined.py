@@ -21,7 +21,7 @@ from rewrite_engine.rules.indexing.place import (
     taken,
     with_new,
 )
-from rewrite_engine.tensor import Join, MakeVector, Subtensor, add, cast, join
+from rewrite_engine.tensor import ARange, Join, MakeVector, Subtensor, add, cast, join
 
 MAX_NEAR_END = 100  # elements at an end that are read from each joined part
 
@@ -216,9 +216,12 @@ def at_end(fgraph, v, axis, most, last):
 
 def longest(n):
     """Return the most elements that a dimension may have, in the form of the fact `length`, if its
-    length is not known.
+    length is not known. (Numbers of a range count as none: computing all of them costs little, and
+    a part of a range is another range of unknown length.)
     """
     v, axis = n if isinstance(n, tuple) else (n, 0)
+    if isinstance(v.head, ARange):
+        return 0
     if not isinstance(v.head, Subtensor) or v.type.ndim == 0:
         return inf
     entries, new = entries_of(v.owner)

@@ -21,6 +21,12 @@ def at(x: Any, k: int, axis: int = 0) -> Any:
     return pt.eq(pt.arange(x.shape[axis]), k)
 
 
+def one_hot(x: Any) -> Any:
+    """Return rows of a unit matrix, one for each row of a matrix."""
+    places = pt.tensor("t", dtype="int64", shape=x.type.shape[:1])
+    return pt.cast(pt.eye(x.shape[1], dtype=x.type.dtype)[places], x.type.dtype)
+
+
 #: terms for the rules of `rules/masks.py`
 MASKS: Terms = {
     "sum_of_chosen": [
@@ -35,6 +41,11 @@ MASKS: Terms = {
         lambda m: (pt.cast(at(x := m.v("x", None), 1), x.type.dtype) * x).sum(),
         lambda m: (m.v("x", 2, 4) * (pt.arange(4) > 1)).sum(axis=1),
         lambda m: (m.v("x", 4) * m.v("y", 4) * (pt.arange(4) <= 1)).sum(),
+    ],
+    "sum_of_products_with_one_hot": [
+        lambda m: (one_hot(x := m.v("x", None, None)) * x).sum(axis=1),
+        lambda m: (one_hot(x := m.v("x", None, 3)) * x * m.c()).sum(axis=1, keepdims=True),
+        lambda m: (pt.exp(x := f(m, "x", 4, 3)) * one_hot(x)).sum(),
     ],
     "product_with_mask": [
         lambda m: pt.dot(pt.cast(at(x := m.v("x", None, None), 1), x.type.dtype), x),
