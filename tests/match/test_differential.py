@@ -219,7 +219,7 @@ def told(value: Any) -> Any:
     """What stands for a variable, as text."""
     if isinstance(value, tuple):
         return [told(v) for v in value]
-    if isinstance(value, Constant):  # (a match by relations gives the number alone)
+    if isinstance(value, Constant):  # (the default of a missing operand is a number)
         return value.data
     return repr(etuplize(value)) if isinstance(value, Variable) else value
 
