@@ -64,8 +64,10 @@ def combine(t: Assembler, r: Reduced, a: str, b: str) -> str:
 
 def accumulators(t: Assembler, r: Reduced, count: int = 1) -> Accumulators:
     """Return accumulators of a reduction; `count` chains of vectors do not wait for each other."""
-    floats = NUMBER_CLASS[r.value.kind] == "d"
-    return (FloatExtremum if floats and r.name in EXTREMA else Accumulators)(t, r, count)
+    if NUMBER_CLASS[r.value.kind] == "d" and r.name in EXTREMA:
+        return FloatExtremum(t, r, count)
+    is_product = (r.name, NUMBER_CLASS[r.value.kind]) == ("mul", "d")
+    return FloatProduct(t, r, 1) if is_product else Accumulators(t, r, count)
 
 
 class Accumulators:
@@ -108,6 +110,27 @@ class Accumulators:
 
     def _pairs(self, xs: Sequence[str]) -> list[str]:
         return [self.combine(a, b) for a, b in zip(xs[::2], xs[1::2], strict=True)]
+
+
+class FloatProduct(Accumulators):
+    """Accumulator of a product of floats, which takes the elements in order: a product of some of
+    them may overflow where that of all does not.
+    """
+
+    def __init__(self, t: Assembler, r: Reduced, count: int) -> None:
+        super().__init__(t, r, count)
+        self.types, self.first = [LLVM_TYPE[self.kind]], [literal(1.0, self.kind)]
+
+    def add(self, kept: Sequence[str], xs: Sequence[str]) -> list[str]:
+        """Write the product with the elements of some vectors."""
+        (found,) = kept
+        for x in xs:
+            found = _call_across(self.t, "fmul", self.kind, x, found)
+        return [found]
+
+    def across(self, kept: Sequence[str]) -> str:
+        """Return the product."""
+        return kept[0]
 
 
 class FloatExtremum(Accumulators):
@@ -165,7 +188,7 @@ def across_lanes(t: Assembler, name: str, kind: str, x: str) -> str:
     if kind in UNSIGNED:
         found = found.replace("s", "u")
     first = literal(identity(name, kind), kind) if found in ("fadd", "fmul") else None
-    return _call_across(t, found, kind, x, first)
+    return _call_across(t, found if first is None else f"reassoc {found}", kind, x, first)
 
 
 def _call_across(t: Assembler, name: str, kind: str, x: str, first: str | None = None) -> str:
@@ -177,4 +200,4 @@ def _call_across(t: Assembler, name: str, kind: str, x: str, first: str | None =
         t.declare(f"{one} @{full}({type_})")
         return t.new(f"{' '.join(['call', *flags])} {one} @{full}({type_} {x})")
     t.declare(f"{one} @{full}({one}, {type_})")
-    return t.new(f"call reassoc {one} @{full}({one} {first}, {type_} {x})")
+    return t.new(f"{' '.join(['call', *flags])} {one} @{full}({one} {first}, {type_} {x})")

@@ -30,7 +30,9 @@ from rewrite_engine.terms.print import name_of
 
 #: ops that cost nothing: a region of these alone is not worth a call, unless it reads numbers
 ZERO_COST_OPS = (DimShuffle, Subtensor, Split, Reshape, Shape_i, CheckedLength, SpecifyShape)
-Placement = Any  # None: on the VM; otherwise the conditions of native nodes
+#: None: on the VM; otherwise a tuple of the conditions of native nodes, None for those that always
+#: run (no condition at all: they never do)
+Placement = Any
 Segments = list[tuple[Placement, list[Apply]]]
 MAX_PARTITIONS = 10  # attempts, with other placements of refused nodes
 MAX_REGION_NODES = 5000  # the frame of a region is on the stack
@@ -50,7 +52,7 @@ def regions(fgraph: FunctionGraph, machine: Machine, timed: bool = False) -> Fun
             nodes.append(node)
             none.add(node)
     where = conditions(nodes, fgraph.outputs)
-    placements = {node: None if node in none else (where.get(node, ()),) for node in nodes}
+    placements = {node: None if node in none else (where.get(node),) for node in nodes}
     deferred: set[Apply] = set()
     for _ in range(MAX_PARTITIONS):
         order = _with_views(_by_depth(nodes, placements, deferred, fgraph.orderings()), fgraph)
