@@ -138,15 +138,17 @@ def _build_regions(
     order: Segments, fgraph: FunctionGraph, machine: Machine, timed: bool
 ) -> tuple[list[NativeRegion | None], list[Apply]]:
     """Return the region of each segment, None if the VM runs it; and the nodes that have to be in
-    another segment.
+    another segment. The first segment that makes a variable gives it to others.
     """
     read = _read_elsewhere(order, fgraph)
     donated = _donated_inputs(order, fgraph)
     found, refused = list[NativeRegion | None](), list[Apply]()
     for placement, nodes in order:
+        wanted = {v for node in nodes for v in node.outputs if v in read}
+        read.difference_update(wanted)
         try:
             native = placement is not None
-            region = _region(nodes, read, fgraph, machine, donated, timed) if native else None
+            region = _region(nodes, wanted, fgraph, machine, donated, timed) if native else None
             found.append(region)
         except NotNative as error:
             found.append(None)
@@ -174,7 +176,7 @@ def _rebuild(
     known = {v: v.type.make_variable(name_of(v)) for v in fgraph.inputs}
     for (_, nodes), region in zip(order, found, strict=True):
         if region is None:
-            for node in nodes:
+            for node in [n for n in nodes if not known.keys() >= {*n.outputs}]:
                 copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
                 known.update(zip(node.outputs, copy.outputs, strict=True))
             continue
@@ -194,17 +196,19 @@ def _rebuild(
 
 
 def _region(
-    nodes: Sequence[Apply], read: set[Variable], fgraph: FunctionGraph, machine: Machine,
+    nodes: Sequence[Apply], wanted: set[Variable], fgraph: FunctionGraph, machine: Machine,
     donated: Collection[Variable], timed: bool,
 ) -> NativeRegion | None:  # fmt: skip
-    """Return the region of a segment; None if it is not worth it. Raises `NotNative`."""
-    if is_free(nodes, read):
+    """Return the region of a segment, which gives the wanted variables; None if it is not worth it.
+    Raises `NotNative`.
+    """
+    if is_free(nodes, wanted):
         return None
     own = {v for node in nodes for v in node.outputs}
     takes = dict.fromkeys(
         [v for n in nodes for v in n.inputs if v not in own and not isinstance(v, Constant)]
     )
-    gives = dict.fromkeys([v for node in nodes for v in node.outputs if v in read])
+    gives = dict.fromkeys([v for node in nodes for v in node.outputs if v in wanted])
     ends = _order_like(takes, fgraph.inputs), _order_like(gives, fgraph.outputs)
     return NativeRegion(nodes, *ends, machine, donated=donated, timed=timed)
 

@@ -14,6 +14,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.link import get_linker
 from rewrite_engine.link.native import partition
 from rewrite_engine.link.native.op import NativeRegion
+from rewrite_engine.tensor import ifelse
 
 x, y = pt.dvectors("x", "y")
 m = pt.dmatrix("m")
@@ -218,3 +219,18 @@ def test_views_of_views_are_made_in_order() -> None:
     place = np.argsort(np.exp(t) + t[0], axis=0)[0, 0]
     for found, want in zip(f(t.T), (t[0, place:], t[place:]), strict=True):
         np.testing.assert_array_equal(found, np.sort(want, axis=0))
+
+
+def test_a_view_of_two_regions_is_given_by_the_first() -> None:
+    """So that the second one still runs only where its branch is taken."""
+    rest = x[1:]
+    slow = pt.cumsum(pt.exp(x))[1:] + rest
+    f = native([x], ifelse(pt.isfinite(x.sum()), rest, slow))
+    given = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_array_equal(f(given), given[1:])
+    lines = [line for line in f.source.splitlines() if "= native" in line]
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    assert len(depths) > 1
+    assert depths[0] < min(depths[1:])
+    given[0] = np.inf
+    np.testing.assert_array_equal(f(given), np.cumsum(np.exp(given))[1:] + given[1:])
