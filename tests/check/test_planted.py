@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rewrite_engine.check import CHECKS, check
+from rewrite_engine.check.finding import CheckReport
 from tests.check import planted, planted_kinds, planted_ops
 from tests.check.planted import HEADER, Planted
 
@@ -21,8 +22,10 @@ RIGHT = dict([*planted_kinds.RIGHT, *planted_ops.RIGHT])
 def test_it_is_found_by_its_name(fault: Planted, tmp_path: Path) -> None:
     path = tmp_path / "pack.py"
     path.write_text(HEADER + fault.source)
-    report = check(path, only=[] if fault in planted.ALL else QUICK)
-    told = [(f.kind, f.name) for f in report if "right" not in f.subject]
+    report = check(path, only=QUICK)
+    if fault in planted.ALL and (fault.kind, fault.name) not in told_of(report):
+        report = check(path)
+    told = told_of(report)
     assert (fault.kind, fault.name) in told, str(report)
     assert [f for f in report if f.subject == "pack/right" and f.kind != "UNPROVED"] == []
     found = next(f for f in report if (f.kind, f.name) == (fault.kind, fault.name))
@@ -30,6 +33,11 @@ def test_it_is_found_by_its_name(fault: Planted, tmp_path: Path) -> None:
     assert found.why
     assert [f for f in report if f.kind == "WRONG" and not f.fix] == []
     assert report.failed is (fault.kind in ("WRONG", "LOOPS", "DEAD") or report.failed)
+
+
+def told_of(report: CheckReport) -> list[tuple[str, str]]:
+    """Return the kinds and names of what is found, other than in what is right."""
+    return [(f.kind, f.name) for f in report if "right" not in f.subject]
 
 
 @pytest.mark.parametrize("name", RIGHT)

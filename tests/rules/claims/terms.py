@@ -242,7 +242,9 @@ def on_floats(make: Any) -> Any:
 
 
 def beside_one(make: Any) -> list[Any]:
-    """Makers of terms of an operand, any or a share, and the number 1 of its dtype."""
+    """Makers of terms of an operand and the number 1 of its dtype. (No computed share: near 1, its
+    own rounding is more than that of the term.)
+    """
 
     def of(x: Any) -> Any:
         return make(x, pt.constant(np.ones((), x.type.dtype)))
@@ -250,7 +252,6 @@ def beside_one(make: Any) -> list[Any]:
     return [
         lambda m: of(m.v("x", None)),
         lambda m: of(m.v("x", None, 3)),
-        lambda m: of(1 - abs(pt.sin(m.v("x", None)))),
     ]
 
 
