@@ -129,7 +129,7 @@ class FloatProduct(Accumulators):
         return [found]
 
     def across(self, kept: Sequence[str]) -> str:
-        """Return the product."""
+        """Return the product of all elements."""
         return kept[0]
 
 
