@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import count
 from operator import setitem
 from types import CodeType, FunctionType
 from typing import Any
 
 from rewrite_engine.graph.weak import on_death
+
+MAX_KEPT_CODES, MAX_KEPT_TEXT = 256, 50_000  # code objects; characters of the text of one
 
 _number = count(1)
 #: by the name of a file: weak references to its owner, which empty it when that dies
@@ -27,12 +30,30 @@ def file_name(name: str) -> str:
 def define(text: str, first_line: int, filename: str, namespace: dict[str, Any]) -> FunctionType:
     """Compile the text of one function, which starts at `first_line` of the file.
 
-    The line numbers of a code object count from its first line, so moving that moves all.
+    Graphs of one form have one text, as constants and ops are globals; so code objects are kept.
     """
-    module = compile(text, filename, "exec", dont_inherit=True)
-    code = next(c for c in module.co_consts if isinstance(c, CodeType))
-    code = code.replace(co_firstlineno=code.co_firstlineno + first_line - 1)
-    return FunctionType(code, namespace, code.co_name)
+    code = (kept_code if len(text) <= MAX_KEPT_TEXT else code_of)(text)
+    return FunctionType(moved(code, filename, first_line - 1), namespace, code.co_name)
+
+
+def code_of(text: str) -> CodeType:
+    """Return the code object of the one function in a text."""
+    module = compile(text, "", "exec", dont_inherit=True)
+    return next(c for c in module.co_consts if isinstance(c, CodeType))
+
+
+kept_code = lru_cache(MAX_KEPT_CODES)(code_of)
+
+
+def moved(code: CodeType, filename: str, lines: int) -> CodeType:
+    """Return a code object in another file, some lines further down. (Line numbers count from the
+    first line of each code object.)
+    """
+    consts = tuple(
+        [moved(c, filename, lines) if isinstance(c, CodeType) else c for c in code.co_consts]
+    )
+    first = code.co_firstlineno + lines
+    return code.replace(co_filename=filename, co_firstlineno=first, co_consts=consts)
 
 
 def publish(filename: str, text: str, owner: Any) -> None:

@@ -176,9 +176,9 @@ def may_be_diagonal(x, levels=3):
         return True
     if getattr(head, "has_structure", False):
         return True
-    if not levels:
+    if not levels or x.owner is None:
         return False
-    below = [may_be_diagonal(v, levels - 1) for v in x.owner.inputs] if x.owner else ()
+    below = (may_be_diagonal(v, levels - 1) for v in x.owner.inputs)
     if head in IF_ALL or isinstance(head, Dot):
         return all(below)
     return (head in IF_ONE or isinstance(head, DimShuffle)) and any(below)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.facts import diagonal
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.language import *
+from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.diagonals import is_read_once
 from rewrite_engine.tensor import (
     CheckedLength,
@@ -108,7 +109,15 @@ def low_rank_update(x):
     return because("a product and a diagonal matrix", known, value=found[:3])
 
 
-@node_rewriter([Dot], phase="canonicalize", claim=backward(64), depth=4, tags=["before_gradients"])
+def is_beside_sum(op, seen, distinct):
+    """Return whether an operand is a sum or a difference."""
+    return any(head_of(s) in (add, sub) for s in seen)
+
+
+@node_rewriter(
+    [Dot], phase="canonicalize", claim=backward(64), depth=4, tags=["before_gradients"],
+    when=is_beside_sum,
+)  # fmt: skip
 def product_with_update(fgraph, node):
     """Multiply a sum with a product term by term, where the product of matrices is not needed then:
     with a vector, or if the other terms are diagonal. Not data: sums of many terms, and uses.
@@ -148,7 +157,7 @@ def sum_with_unit_matrix(fgraph, node):
     >>> rewritten(a + c * eye(a.shape[0]))
     IncDiagonal(a, Alloc(c, CheckedLength(...)))
     """
-    for i, v in enumerate(node.inputs):
+    for i, v in enumerate(node.inputs if node.outputs[0].type.ndim == 2 else ()):
         found = multiple_of_unit(v)
         others = [x for k, x in enumerate(node.inputs) if k != i]
         if found is None or not are_plain(others, node.outputs[0]):

@@ -29,7 +29,6 @@ from rewrite_engine.rules.powers.read import (
     is_function,
     is_itself,
     power,
-    summands,
 )
 from rewrite_engine.rules.powers.spell import Atom, Spelling, is_below_zero, passes
 from rewrite_engine.tensor import (
@@ -189,15 +188,31 @@ def may_be_better(node):
     others = [v for v in node.inputs if v.head is not CONSTANT]
     if len(numbers) != 1 or not has_complement(others[0]):
         return False
-    if others[0].head in SUMS:
-        return True
-    (s, number), (t, v) = sorted(
-        summands(node.outputs[0]), key=lambda term: term[1] is not numbers[0]
-    )
-    c, (multiple, powers) = number_of(number), product_of(v)
-    if c is None or len(powers) != 1 or not multiple:
-        return c is not None
-    return any([s * c / (t * multiple) in COMPLEMENTS.get(f.head, ()) for f in powers])
+    v, c = others[0], number_of(numbers[0])
+    if v.head in SUMS or c is None:
+        return v.head in SUMS
+    multiple, f = multiple_of(v)
+    if multiple is None:
+        multiple, powers = product_of(v)
+        if len(powers) != 1 or not multiple:
+            return True
+        (f,) = powers
+    sign = -1 if node.op is sub else 1
+    return sign * c / multiple in COMPLEMENTS.get(f.head, ())
+
+
+def multiple_of(v):
+    """Return the number and the other factor of a multiple of a function; (None, None) for other
+    products, and for arrays of numbers.
+    """
+    if v.head is not mul:
+        return (1.0, v) if v.head in COMPLEMENTS else (None, None)
+    if len(v.owner.inputs) != 2:
+        return None, None
+    a, b = v.owner.inputs
+    number, f = (a, b) if a.head is CONSTANT else (b, a)
+    c = number_of(number) if number.head is CONSTANT else None
+    return (c, f) if c and f.head in COMPLEMENTS else (None, None)
 
 
 def has_complement(v):
