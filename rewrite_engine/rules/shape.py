@@ -82,9 +82,22 @@ def length_by_inference(fgraph, node):
     x = node.inputs[0]
     if x.owner is None:
         return None
+    far = length_far_below(fgraph, x, node.op.i)
+    if far is not None and dropping.lengths_kept(fgraph, node, far):
+        return far
     dims = dims_of(fgraph, x)
     n = None if dims is None else dims[node.op.i]
     return None if n is None else cast(n, "int64")
+
+
+def length_far_below(fgraph, x, i):
+    """Return the length of the variable furthest down that has the same length; None if that is no
+    more than a level away.
+    """
+    found = known_length.ask(fgraph, x, i).value
+    if not isinstance(found, tuple) or found[0] is x or found[0] in x.owner.inputs:
+        return None
+    return length(*found)
 
 
 @node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
