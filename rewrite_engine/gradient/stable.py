@@ -11,6 +11,7 @@ variables, and other terms stay as written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
@@ -21,6 +22,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import graph_inputs, toposort
+from rewrite_engine.graph.weak import WeakKeys
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.special import Softmax
 
@@ -61,13 +63,32 @@ def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Vari
     return with_weights_outside(found, nodes, dependents(nodes, held))
 
 
+#: {term: the rules, and its stable form (None: the term itself)}, where only variables without
+#: owners are held: the form is then the same for all of them
+_known_forms: WeakKeys[Variable, tuple[Any, Variable | None]] = WeakKeys()
+
+
 def stable_form(given: list[Variable], held: Collection[Variable]) -> list[Variable]:
-    """Return the terms rewritten by the stabilizing rules."""
+    """Return the terms rewritten by the stabilizing rules. Made once per term, for any roots."""
+    rules = hooks.stabiliser()
+    if len(given) != 1 or any([v.owner is not None for v in held]):
+        return made_stable(given, held, rules)
+    term = given[0]
+    known, form = _known_forms.get(term, (None, None))
+    if known is not rules:
+        (made,) = made_stable(given, held, rules)
+        form = None if made is term else made
+        _known_forms[term] = rules, form
+    return given if form is None else [form]
+
+
+def made_stable(given: list[Variable], held: Collection[Variable], rules: Any) -> list[Variable]:
+    """Return the terms rewritten by rules."""
     roots = [*held, *graph_inputs(given, held)]
     inputs = [v for v in dict.fromkeys(roots) if not isinstance(v, Constant)]
     inside = [v for v in inputs if v.owner is not None]  # these can be inputs only as copies
     graph = FunctionGraph(inputs, given, memo=None if inside else dict(zip(inputs, inputs)))
-    if not hooks.stabiliser().rewrite(graph).firings:
+    if not rules.rewrite(graph).firings:
         return given
     if not inside:
         return list(graph.outputs)

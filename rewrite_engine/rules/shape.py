@@ -7,6 +7,7 @@ from functools import cache
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.facts import length as known_length
 from rewrite_engine.facts.failure import dropping
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import checked_shapes
 from rewrite_engine.language import *
 from rewrite_engine.match.build import apply_op
@@ -95,9 +96,9 @@ def length_far_below(fgraph, x, i):
     more than a level away.
     """
     found = known_length.ask(fgraph, x, i).value
-    if not isinstance(found, tuple) or found[0] is x or found[0] in x.owner.inputs:
+    if not isinstance(found, tuple) or not isinstance(found[0], Variable):
         return None
-    return length(*found)
+    return None if found[0] is x or found[0] in x.owner.inputs else length(*found)
 
 
 @node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)

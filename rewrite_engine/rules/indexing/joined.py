@@ -5,6 +5,7 @@ from math import inf
 
 from rewrite_engine.facts import length as known_length
 from rewrite_engine.facts.arrays import length_read
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.language import *
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.indexing.place import (
@@ -220,6 +221,8 @@ def longest(n):
     a part of a range is another range of unknown length.)
     """
     v, axis = n if isinstance(n, tuple) else (n, 0)
+    if not isinstance(v, Variable):  # (the lengths of a loop's states)
+        return inf
     if isinstance(v.head, ARange):
         return 0
     if not isinstance(v.head, Subtensor) or v.type.ndim == 0:
