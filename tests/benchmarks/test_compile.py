@@ -1,0 +1,50 @@
+"""Counts of the work of rules on thirteen graphs. They depend on no machine, and may only fall."""
+
+from __future__ import annotations
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+import rewrite_engine.tensor.linalg  # (its packs are tried, too)
+from benchmarks.compile import Work, of_work, thirteen, work
+from benchmarks.pymc_models.cases import THIRTEEN
+
+#: nodes, visits, tries, firings, phases
+MOST: dict[str, Work] = {
+    "large_fuseable(25)": Work(295, 1005, 547, 138, 5),
+    "large_fuseable(100)": Work(1120, 3780, 2047, 513, 5),
+    "deep(80)": Work(320, 1600, 479, 159, 5),
+    "chain(400)": Work(1200, 6000, 2398, 1199, 5),
+    "mlp(32)": Work(336, 1671, 2170, 106, 5),
+    "product(40)": Work(119, 632, 463, 83, 5),
+    "total(40)": Work(161, 856, 576, 86, 5),
+    "scalars(400)": Work(1199, 4395, 400, 400, 5),
+    "gathers(40)": Work(242, 1246, 1290, 281, 5),
+    "radon(85)": Work(262, 994, 767, 198, 5),
+    "normal density(50)": Work(35, 171, 125, 26, 5),
+    "process(50)": Work(52, 241, 198, 37, 5),
+    "Kalman step(4)": Work(18, 90, 91, 5, 5),
+}
+
+
+@pytest.fixture(scope="module")
+def cases() -> dict[str, object]:
+    return dict(thirteen(rw, pt))
+
+
+@pytest.mark.parametrize("title", MOST)
+def test_no_graph_takes_more_work_than_it_did(title: str, cases: dict[str, object]) -> None:
+    found = work(cases[title])
+    assert all(n <= most for n, most in zip(found, MOST[title], strict=True)), found
+
+
+def test_all_graphs_are_counted() -> None:
+    assert {*MOST} == {*THIRTEEN}
+
+
+def test_rows() -> None:
+    per_node, per_firing = of_work("g", Work(nodes=90, visits=150, tries=40, firings=10, phases=3))
+    assert (per_node.figure.split()[0], per_node.met) == ("1.5", False)
+    assert (per_firing.figure.split()[0], per_firing.met) == ("4", False)
+    assert all(row.met for row in of_work("g", Work(90, 110, 20, 10, 3)))
