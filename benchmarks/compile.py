@@ -1,6 +1,6 @@
-"""What it takes to compile thirteen graphs and PyMC's log densities, with gradients: times, and the
-work of the rules. Counts do not depend on the machine; `tests/benchmarks/test_compile.py` holds
-those of the thirteen graphs to what they were.
+"""Compiling thirteen graphs, and PyMC's log densities with gradients: the times, and how much the
+rules do. Counts do not depend on the machine: `tests/benchmarks/test_compile.py` fails if those of
+the thirteen graphs grow.
 
 `python -m benchmarks.compile NAME` takes the times of one library in a process of its own.
 """
@@ -10,18 +10,18 @@ from __future__ import annotations
 import gc
 import json
 import math
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from statistics import geometric_mean
 from time import process_time
 from typing import Any, NamedTuple
 
-from benchmarks.measure import ROOT, Row, at_most, digits
+from benchmarks.measure import Row, at_most, digits
+from benchmarks.pymc_models import Facts, figures
 from benchmarks.pymc_models.__main__ import LIBRARIES, every_case
-from benchmarks.pymc_models.cases import GRAPHS, THIRTEEN, WITH_VALUES, Case
+from benchmarks.pymc_models.cases import THIRTEEN, Case
 
-TURNS, LIMIT = 5, 900  # compilations of a graph, the fastest counts; seconds for one library
+TURNS = 5  # compilations of a graph; the fastest counts
 FASTER, NO_CASE_UNDER = 35.0, 15.0  # than PyTensor, on the thirteen graphs: mean, and each
 VISITS, TRIES = 1.2, 3.0  # per node or firing; per firing
 
@@ -54,14 +54,6 @@ def work(case: Case) -> Work:
     return Work(nodes, visits, tries, result.firings, len(leaves))
 
 
-def thirteen(lib: Any, pt: Any) -> Iterator[tuple[str, Case]]:
-    """Yield the thirteen graphs, each with its title."""
-    for title, (graph, n) in GRAPHS.items():
-        yield title, (*graph(pt, lib.grad, n), [])
-    for title, (model, n) in WITH_VALUES.items():
-        yield title, model(lib, pt, n)
-
-
 def times(library: Any, build: Callable[[], Case], mode: Any) -> tuple[float, float]:
     """Return milliseconds to build a graph with its gradient, and to compile it."""
     best = [math.inf, math.inf]
@@ -78,40 +70,29 @@ def times(library: Any, build: Callable[[], Case], mode: Any) -> tuple[float, fl
     return best[0] * 1e3, best[1] * 1e3
 
 
-def figures(name: str) -> dict[str, list[float]]:
-    """Return what a library reports in a process of its own; nothing if it is not installed."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.compile", name]
-    env = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=LIMIT, check=False
-    )
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
-
-
 def main() -> Iterator[Row]:
-    ours, theirs = figures("rewrite_engine"), figures("pytensor")
+    ours, theirs = [figures(name, "benchmarks.compile") for name in LIBRARIES]
     ratios = {}
-    for title, (build, compiled, *counts) in ours.items():
-        figure = f"build {digits(build)} ms, compile {digits(compiled)} ms"
+    for title, mine in ours.items():
+        text = f"build {digits(mine['build'])} ms, compile {digits(mine['compile'])} ms"
         peers: tuple[tuple[str, str], ...] = ()
         target, met = "", None
         if title in theirs:
-            ratio = ratios[title] = theirs[title][1] / compiled
-            peers = (("PyTensor", f"{digits(theirs[title][1])} ms"),)
-            figure += f"  ({digits(ratio)} ×)"
+            ratio = ratios[title] = theirs[title]["compile"] / mine["compile"]
+            peers = (("PyTensor", f"{digits(theirs[title]['compile'])} ms"),)
+            text += f"  ({digits(ratio)} ×)"
             if title in THIRTEEN and not title.startswith("total"):
                 target, met = f"≥ {NO_CASE_UNDER:g} ×", ratio >= NO_CASE_UNDER
-        yield Row(title, figure, target, met, peers)
-        yield from of_work(title, Work(*map(int, counts)))
-    held = [ratios[title] for title in THIRTEEN if title in ratios]
-    if held:
-        mean = math.exp(sum(map(math.log, held)) / len(held))
-        yield Row("geometric mean: thirteen graphs", f"{digits(mean)} ×", f"≥ {FASTER:g} ×",
-                  mean >= FASTER)  # fmt: skip
+        yield Row(title, text, target, met, peers)
+        yield from of_work(title, Work(*mine["work"]))
+    held = [ratio for title, ratio in ratios.items() if title in THIRTEEN]
     rest = [ratio for title, ratio in ratios.items() if title not in THIRTEEN]
+    if held:
+        mean = geometric_mean(held)
+        text = f"{digits(mean)} ×"
+        yield Row("geometric mean: thirteen graphs", text, f"≥ {FASTER:g} ×", mean >= FASTER)
     if rest:
-        mean = math.exp(sum(map(math.log, rest)) / len(rest))
-        yield Row("geometric mean: models of PyMC, and losses", f"{digits(mean)} ×")
+        yield Row("geometric mean: PyMC's models, and losses", f"{digits(geometric_mean(rest))} ×")
 
 
 def of_work(title: str, found: Work) -> Iterator[Row]:
@@ -133,10 +114,11 @@ def one_library(name: str) -> int:
     if library.as_built is not None:  # (PyTensor's mode has its Python linker)
         library.modes = {"default": library.lib.Mode("vm")}
     for title, build, modes in every_case(library):
-        found = [*times(library, build, modes["default"])]
+        built, compiled = times(library, build, modes["default"])
+        facts: Facts = {"key": title, "build": built, "compile": compiled}
         if library.as_built is not None:
-            found += work(build())
-        print(json.dumps([title, found]), flush=True)
+            facts["work"] = work(build())
+        print(json.dumps(facts), flush=True)
     return 0
 
 

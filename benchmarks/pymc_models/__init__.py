@@ -29,9 +29,9 @@ SLOWER = 1.1  # a call, against one without stabilisation
 Facts = dict[str, Any]
 
 
-def figures(name: str) -> dict[str, Facts]:
-    """What one library reports: figures by title. BLAS has one thread."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.pymc_models", name]
+def figures(name: str, program: str = "benchmarks.pymc_models") -> dict[str, Facts]:
+    """What one library reports in a process of its own: figures by title. BLAS has one thread."""
+    command = [sys.executable, "-W", "ignore", "-m", program, name]
     env = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     try:
         done = subprocess.run(

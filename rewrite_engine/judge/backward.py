@@ -254,8 +254,8 @@ def _has_no_truth(d: Difference, left: Any) -> Any:
 
 
 def _meets_zeros(d: Difference, left: Any) -> Any:
-    """Where the left side is no number since it multiplies NaN or infinite elements with zeros: it
-    is the right side, whatever numbers are in their places.
+    """Return where the left side is NaN only because it multiplies elements that are not finite
+    with zeros: with numbers in place of these elements, it equals the right side.
     """
     here = ~np.isfinite(d.a) & np.isfinite(d.b)
     if d.is_finite or not here.any():

@@ -15,7 +15,7 @@ from rewrite_engine.rules.indexing.place import (
     taken,
 )
 from rewrite_engine.rules.indexing.running import operands_stay
-from rewrite_engine.rules.sums import INCREASING
+from rewrite_engine.rules.sums import of_monotone
 from rewrite_engine.tensor import (
     All,
     Any_,
@@ -39,7 +39,6 @@ from rewrite_engine.tensor import (
     maximum,
     minimum,
     mul,
-    neg,
     or_,
     switch,
 )
@@ -184,9 +183,7 @@ def position(name, function, find, after):
 
 POSITIONS = table(
     "positions",
-    *[position(name, f, r, r) for name, f in INCREASING.items() for r in (Argmax, Argmin)],
-    position("neg", neg, Argmax, Argmin),
-    position("neg", neg, Argmin, Argmax),
+    *of_monotone(position, Argmax, Argmin),
     phase="specialize",
     x=Float,
     axis=Prop,

@@ -228,8 +228,9 @@ def takes_rows(index):
 def is_unit_matrix(unit):
     """Return whether a matrix is square with ones on the diagonal and zeros elsewhere."""
     if unit.head is CONSTANT:
-        data = unit.data
-        return data.shape[0] == data.shape[1] and np.array_equal(data, np.eye(len(data)))
+        rows, columns = unit.data.shape
+        is_diagonal = rows == columns == np.count_nonzero(unit.data)
+        return is_diagonal and bool((np.diagonal(unit.data) == 1).all())
     if not isinstance(unit.head, Eye):
         return False
     rows, columns, above = unit.owner.inputs

@@ -72,11 +72,20 @@ INCREASING = {
     "arctan": arctan, "sinh": sinh, "arcsinh": arcsinh, "cbrt": cbrt, "erf": erf,
 }  # fmt: skip
 
+
+def of_monotone(row, greatest, least):
+    """Return the rows of a table for both extrema of each function that increases, and of the
+    negative, which changes one into the other. row: a function of the name of the function, the
+    function, what is computed of it, and what is computed of its argument instead.
+    """
+    names = INCREASING.items()
+    increasing = [row(name, f, kind, kind) for name, f in names for kind in (greatest, least)]
+    return [*increasing, row("neg", neg, greatest, least), row("neg", neg, least, greatest)]
+
+
 OF_EXTREMA = table(
     "of_extrema",
-    *[of_extremum(name, f, r, r) for name, f in INCREASING.items() for r in (Max, Min)],
-    of_extremum("neg", neg, Max, Min),
-    of_extremum("neg", neg, Min, Max),
+    *of_monotone(of_extremum, Max, Min),
     phase="specialize",
     x=Float,
     axis=Prop,

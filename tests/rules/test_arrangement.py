@@ -127,7 +127,7 @@ def test_what_remains(term: Any, text: str | None) -> None:
 
 
 def test_positions_where_a_function_is_flat() -> None:
-    """Of the argument: exp(-800) and exp(-900) are both 0."""
+    """The position is that of the largest argument, though exp(-800) and exp(-900) are both 0."""
     f = rw.function([x], pt.exp(x).argmax())
     assert f(np.array([-900.0, -800.0])) == 1
 

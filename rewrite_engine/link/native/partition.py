@@ -96,8 +96,10 @@ def _with_views(order: Segments, fgraph: FunctionGraph) -> Segments:
     """
     maker = {v: node for _, nodes in order for node in nodes for v in node.outputs}
     views = {v: (k, node) for k, (v, node) in enumerate(maker.items()) if is_plain_view(node)}
+    if not views:
+        return order
     found: Segments = []
-    for placement, nodes in order if views else []:
+    for placement, nodes in order:
         own, more = {v for node in nodes for v in node.outputs}, dict[int, Apply]()
         left = [v for node in nodes for v in node.inputs]
         while left and placement is not None:
@@ -108,7 +110,7 @@ def _with_views(order: Segments, fgraph: FunctionGraph) -> Segments:
                 left.append(node.inputs[0])
         found.append((placement, [*[more[k] for k in sorted(more)], *nodes]))
     read = _read_elsewhere(found, fgraph)
-    return [(p, _used(nodes, read)) for p, nodes in found] if views else order
+    return [(placement, _used(nodes, read)) for placement, nodes in found]
 
 
 def is_plain_view(node: Apply) -> bool:
@@ -120,9 +122,8 @@ def is_plain_view(node: Apply) -> bool:
 def _used(nodes: list[Apply], read: Collection[Variable]) -> list[Apply]:
     """Return the nodes without views that nothing reads."""
     inside = {v for node in nodes for v in node.inputs}
-    return [
-        n for n in nodes if not is_plain_view(n) or not inside.union(read).isdisjoint(n.outputs)
-    ]
+    return [n for n in nodes
+            if not is_plain_view(n) or n.outputs[0] in inside or n.outputs[0] in read]  # fmt: skip
 
 
 def _read_elsewhere(order: Segments, fgraph: FunctionGraph) -> set[Variable]:

@@ -46,7 +46,7 @@ def test_positions_of_extrema(axis: Any) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_first_positions_of_extrema(dtype: str, axis: Any, texts: list[str]) -> None:
-    """Of equal elements, zeros of both signs among them, and of several NaN."""
+    """The first of several equal extrema is found, also of zeros with both signs, and of NaN."""
     a = pt.matrix("a", dtype=dtype)
     f = native([a], [pt.argmax(a, axis), pt.argmin(a, axis), pt.max(a, axis)])
     assert len(texts) <= 3
