@@ -12,9 +12,9 @@ from rewrite_engine.rules.indexing.place import (
     count_uses,
     entries_of,
     keeps_length,
+    operands_stay,
     taken,
 )
-from rewrite_engine.rules.indexing.running import operands_stay
 from rewrite_engine.rules.sums import of_monotone
 from rewrite_engine.tensor import (
     All,

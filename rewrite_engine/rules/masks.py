@@ -16,8 +16,8 @@ from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.diagonals import is_unit_matrix, takes_rows
-from rewrite_engine.rules.indexing.place import WHOLE, before, count_uses, taken
-from rewrite_engine.rules.indexing.running import is_number, operands_stay
+from rewrite_engine.rules.indexing.place import WHOLE, before, count_uses, operands_stay, taken
+from rewrite_engine.rules.indexing.running import is_number
 from rewrite_engine.rules.products import is_plain_sum
 from rewrite_engine.rules.shape import length
 from rewrite_engine.scalar.op import Cast

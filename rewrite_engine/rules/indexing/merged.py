@@ -2,7 +2,6 @@
 
 from rewrite_engine.errors import AxisError
 from rewrite_engine.facts import nonneg
-from rewrite_engine.facts.failure import dropping
 from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
@@ -12,6 +11,7 @@ from rewrite_engine.rules.indexing.place import (
     is_only_read,
     is_static,
     is_whole,
+    operands_stay,
     read_after,
     taken,
     with_new,
@@ -260,11 +260,6 @@ def behind_each_other(a, b):
                 behind = is_behind(one.start) and one.start > other
                 return before or behind
     return False
-
-
-def operands_stay(fgraph, node, new):
-    """Return whether errors of the operands of writing are kept; the rule checks writing itself."""
-    return dropping.all_stay(fgraph, node, node.inputs[0].owner.inputs, [new])
 
 
 @node_rewriter(

@@ -6,6 +6,7 @@ An entry is an integer, a 0-d variable, or a slice of these. No rules here.
 from itertools import islice
 
 from rewrite_engine.facts import length as known_length
+from rewrite_engine.facts.failure import dropping
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.shape import length
@@ -261,3 +262,10 @@ def read_after(entries, checks):
 def is_ahead(step):
     """Return whether a step is known to be positive."""
     return isinstance(step, int) and step > 0
+
+
+def operands_stay(fgraph, node, new):
+    """Return whether errors of the operands of the op below are kept; the rule checks that op
+    itself.
+    """
+    return dropping.all_stay(fgraph, node, node.inputs[0].owner.inputs, [new])

@@ -5,7 +5,6 @@ directly.
 from rewrite_engine.facts import cannot_fail, finite, fits, nonneg
 from rewrite_engine.facts import length as known_length
 from rewrite_engine.facts.arrays import length_read
-from rewrite_engine.facts.failure import dropping
 from rewrite_engine.language import *
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.indexing.place import (
@@ -18,6 +17,7 @@ from rewrite_engine.rules.indexing.place import (
     is_only_read,
     is_static,
     is_whole,
+    operands_stay,
     taken,
     with_new,
 )
@@ -233,11 +233,6 @@ def row_of_unit_matrix(fgraph, node):
     compare = eq if isinstance(x.owner.op, Eye) else ge
     row = row if is_number(k, 0) else row + k
     return fitting(node.outputs[0], with_new(cast(compare(row, column), x.type.dtype), new))
-
-
-def operands_stay(fgraph, node, new):
-    """Return whether errors of the operands of an op are kept; the rule checks the op itself."""
-    return dropping.all_stay(fgraph, node, node.inputs[0].owner.inputs, [new])
 
 
 def compared_by_fill(fgraph, v, lengths, places):
