@@ -15,12 +15,16 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.tensor.creation import zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, summed_to, zero_gradient
-from rewrite_engine.tensor.math import add, clip, maximum, minimum, mul, neg, sub, switch
+from rewrite_engine.tensor.elemwise_grad import (
+    SELECTS,
+    in_dtype_of,
+    partials,
+    summed_to,
+    zero_gradient,
+)
+from rewrite_engine.tensor.math import add, mul, neg, sub
 from rewrite_engine.tensor.reduce import Any_, sum_to
 from rewrite_engine.tensor.type import TensorType
-
-_SELECTS = frozenset([switch, maximum, minimum, clip])
 
 
 def inputs_to_pull(node: Apply, g: Any, inputs: list[int]) -> list[int] | None:
@@ -31,7 +35,7 @@ def inputs_to_pull(node: Apply, g: Any, inputs: list[int]) -> list[int] | None:
     if isinstance(g, Partial):
         return inputs
     if not is_scattered(g):
-        return inputs if node.op in _SELECTS else None
+        return inputs if node.op in SELECTS else None
     if node.op in (add, sub, neg):
         return []  # zeros stay zeros
     numbers = [i for i, v in enumerate(node.inputs) if all(v.type.broadcastable)]
@@ -58,7 +62,7 @@ def pull_elementwise(
     some = [i for i in wanted if i not in op.scalar_op.shape_only]
     if is_scattered(value) and (g is value or g.clean) and _is_aligned(inputs, out):
         return _pull_scattered(op, inputs, out, value, some)
-    if op in _SELECTS or _are_stretched(inputs, out) or (
+    if op in SELECTS or _are_stretched(inputs, out) or (
         any([inputs[i] in kept for i in some]) and _is_part(g)
     ):  # fmt: skip
         g = written_out(g)

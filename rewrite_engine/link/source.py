@@ -14,7 +14,8 @@ from typing import Any
 
 from rewrite_engine.graph.weak import on_death
 
-MAX_KEPT_CODES, MAX_KEPT_TEXT = 256, 50_000  # code objects; characters of the text of one
+#: (code objects, characters of the text of each): how many short ones are kept, and how many others
+SHORT, LONG = (256, 20_000), (16, 400_000)
 
 _number = count(1)
 #: by the name of a file: weak references to its owner, which empty it when that dies
@@ -32,7 +33,8 @@ def define(text: str, first_line: int, filename: str, namespace: dict[str, Any])
 
     Graphs of one form have one text, as constants and ops are globals; so code objects are kept.
     """
-    code = (kept_code if len(text) <= MAX_KEPT_TEXT else code_of)(text)
+    n = len(text)
+    code = (short_code if n <= SHORT[1] else long_code if n <= LONG[1] else code_of)(text)
     return FunctionType(moved(code, filename, first_line - 1), namespace, code.co_name)
 
 
@@ -42,7 +44,7 @@ def code_of(text: str) -> CodeType:
     return next(c for c in module.co_consts if isinstance(c, CodeType))
 
 
-kept_code = lru_cache(MAX_KEPT_CODES)(code_of)
+short_code, long_code = lru_cache(SHORT[0])(code_of), lru_cache(LONG[0])(code_of)
 
 
 def moved(code: CodeType, filename: str, lines: int) -> CodeType:

@@ -23,7 +23,7 @@ from rewrite_engine.match.ac import is_inside, is_joined_to, joined, leaves, wit
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, content, head_of
 from rewrite_engine.match.rule import NodeRewriter, When
-from rewrite_engine.rewrite.fold import folded
+from rewrite_engine.rewrite.fold import constant_result
 
 
 def is_associative_op(op: Any) -> bool:
@@ -175,7 +175,7 @@ def _joined_constants(node: Apply) -> Any:
     if not 2 <= len(constants) < len(inputs):
         return None
     out = node.outputs[0]
-    one = folded(op, tuple(constants))
+    one = constant_result(op.make_node(*constants))
     if one is None or not out.type.computes_like(one.type):  # int8 among int64 would overflow
         return None
     if not _is_harmless(op, one, inputs):

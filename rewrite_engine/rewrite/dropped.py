@@ -77,7 +77,11 @@ class Dropping:
             seen.add(v)
             if _has_other_uses(fgraph, node, v, level):
                 continue
-            if len(seen) > FEW and self.cannot_fail.ask(fgraph, v):
+            if len(seen) > FEW:
+                if self.cannot_fail.ask(fgraph, v):
+                    continue
+            elif v.owner.op.equal_lengths(v.owner) == []:  # it compares nothing
+                todo += v.owner.inputs
                 continue
             if is_below(v.owner):
                 continue
@@ -407,6 +411,7 @@ def below(
     """
     seen: set[Apply] = set()
     heap: list[tuple[float, int, Apply]] = []
+    first = [terms]
 
     def look(terms: Iterable[Variable]) -> None:
         for v in terms:
@@ -416,11 +421,12 @@ def below(
 
     def is_below(maker: Apply) -> bool:
         lowest = level.get(maker, -1)
+        if first:
+            look(first.pop())
         while heap and -heap[0][0] > lowest and len(seen) < 2 * MOST:
             look(operands(heappop(heap)[2]))
         return maker in seen
 
-    look(terms)
     return is_below
 
 

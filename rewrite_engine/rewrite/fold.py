@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,9 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
+
+SMALL, MAX_KNOWN = 64, 4096  # bytes of an array, and results, that are kept
+_known: dict[Any, Constant] = {}
 
 
 @node_rewriter(phase="canonicalize", claim=exact, tags=["fold"], constant_inputs=True)
@@ -27,6 +29,36 @@ def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
     op = node.op
     if op.destroy_map or not op.do_constant_folding(fgraph, node):
         return None
+    return (
+        constant_result(node)
+        if type(op).__module__.startswith("rewrite_engine.")
+        else computed(node)
+    )
+
+
+def constant_result(node: Apply) -> Any:
+    """Return what `computed` does, kept if it is small: the models of a program, and the functions
+    of a model, have the same few numbers.
+    """
+    signatures = []
+    for v in node.inputs:
+        if getattr(v.data, "nbytes", SMALL + 1) > SMALL:
+            return computed(node)
+        signatures.append(v.signature())
+    key = node.op, *signatures
+    found = _known.get(key)
+    if found is None:
+        found = computed(node)
+        if isinstance(found, Constant) and getattr(found.data, "nbytes", SMALL + 1) <= SMALL:
+            if len(_known) >= MAX_KNOWN:
+                _known.clear()
+            _known[key] = found
+    return found
+
+
+def computed(node: Apply) -> Any:
+    """Return the results of a node as constants; None if they stay symbolic."""
+    op = node.op
     storage: list[list[Any]] = [[None] for _ in node.outputs]
     try:
         with np.errstate(all="ignore"):  # as when the function runs
@@ -34,29 +66,11 @@ def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
     except Exception:  # whatever it is, it belongs to the run of the function
         return None
     values = [cell[0] for cell in storage]
-    if _bytes(node.outputs, values) > max(
-        config.fold_limit, _bytes(node.inputs, [v.data for v in node.inputs])
-    ):
+    size = _bytes(node.outputs, values)
+    if size > config.fold_limit and size > _bytes(node.inputs, [v.data for v in node.inputs]):
         return None
     made = [_constant(out.type, value) for out, value in zip(node.outputs, values, strict=True)]
     return made[0] if len(made) == 1 else made
-
-
-def folded(op: Any, constants: tuple[Constant, ...]) -> Any:
-    """Return the result of an op with one output on constants, as a constant; None if it stays
-    symbolic.
-    """
-    if all([c.number is not None for c in constants]):
-        return _number(op, constants)
-    return constant_folding.fn(None, op.make_node(*constants))
-
-
-@lru_cache(maxsize=1024)
-def _number(op: Any, constants: tuple[Constant, ...]) -> Any:
-    """Return the result on numbers, cached: a model has few of them, which occur together
-    repeatedly.
-    """
-    return constant_folding.fn(None, op.make_node(*constants))
 
 
 def _constant(type_: Any, value: Any) -> Any:

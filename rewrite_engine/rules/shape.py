@@ -132,7 +132,9 @@ def compared_lengths(fgraph, node):
                 terms.setdefault(member, constant(member, dtype="int64"))
                 continue
             v, i = node.inputs[member[0]], member[1]
-            terms.setdefault(known_length.ask(fgraph, v, i).value, length(v, i))
+            n = known_length.ask(fgraph, v, i).value
+            if n not in terms:
+                terms[n] = length(*(n if isinstance(n, tuple) else (v, i)))
         found.append([*terms.values()])
     return [group for group in found if len(group) > 1]
 

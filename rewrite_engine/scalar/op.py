@@ -400,6 +400,15 @@ class ScalarOp(Op):
 
     # --- gradient ---------------------------------------------------------------------------
 
+    @property
+    def multiplies(self) -> bool:
+        """Return whether the gradient's formulas are this library's own: they only multiply an
+        output gradient, or divide it, so that a Python number may take its place.
+        """
+        rules = self.gradient if isinstance(self.gradient, tuple) else (self.gradient,)
+        own = all([getattr(rule, "__module__", "").startswith(f"{__package__}.") for rule in rules])
+        return own and type(self).pullback is ScalarOp.pullback
+
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:

@@ -171,7 +171,7 @@ sign = _unary(
     aliases="sgn",
 )  # fmt: skip
 sqr = _unary(
-    "sqr", "square", lambda m, g, z, x: g * x * 2, bounds=square, range="[0, inf)", keeps="whole",
+    "sqr", "square", lambda m, g, z, x: g * 2 * x, bounds=square, range="[0, inf)", keeps="whole",
     implied={"positive": "nonzero"}, degree=lambda x: [2],
     aliases="square",
 )  # fmt: skip
@@ -195,6 +195,8 @@ def _pow_base(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
     exponent = getattr(y, "number", None)
     if exponent == 0:
         return None
+    if exponent in (2, 3):
+        return g * y * (x if exponent == 2 else m.sqr(x))
     slope = g * y * m.pow(x, y - 1)
     if exponent is not None:
         return slope

@@ -8,6 +8,7 @@ passes on no gradient.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.reduce import sum_to
+
+#: ops that choose elements: what their gradients exclude is read from the form `switch(c, g, 0)`
+SELECTS = frozenset([m.switch, m.maximum, m.minimum, m.clip])
 
 
 def gradient_dtype(dtype: str) -> str:
@@ -70,14 +74,116 @@ def partials(
         return found
     wanted = [i for i in wanted if i not in found]
     inputs = _as_floats(op, inputs, outputs)
-    found |= _of_logarithm(op, inputs, outputs[0], live[0])
+    g, shaped = _number(op, inputs, outputs, live[0])
+    found |= _of_logarithm(op, inputs, outputs[0], g)
     wanted = [i for i in wanted if i not in found]
+    if shaped is not None:
+        dtype = g.type.dtype
+        live = [Number(g.element, dtype) if is_number_in(g, dtype) else g]
     try:
-        return found | dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
+        parts = dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
+        return found | (parts if shaped is None else _refilled(parts, inputs, shaped))
     except NotImplementedError as error:
         if len(wanted) == 1:
             return {i: grad_not_implemented(op, i, inputs[i], str(error)) for i in wanted}
     return {i: partials(op, inputs, outputs, gs, [i])[i] for i in wanted}
+
+
+class Number(float):
+    """An output gradient that is a constant number, in the formula of an op: what is known when the
+    gradient is built is computed then.
+
+    dtype: that of the gradient.
+    """
+
+    dtype: str
+
+    def __new__(cls, value: Any, dtype: str) -> Number:
+        number = super().__new__(cls, value)
+        number.dtype = dtype
+        return number
+
+    def __neg__(self) -> Number:
+        return Number(-float(self), self.dtype)
+
+    def __mul__(self, other: Any) -> Any:
+        factor = self._beside(other)
+        if factor is not None:
+            return Number(float(self) * factor, self.dtype)
+        if other.type.dtype == self.dtype and abs(self) == 1:
+            return other if self == 1 else m.neg(other)
+        return m.mul(self.constant(), other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        divisor = self._beside(other)
+        if divisor:
+            return Number(float(self) / divisor, self.dtype)
+        return m.true_div(self.constant(), other)
+
+    def _beside(self, other: Any) -> float | None:
+        """Return the value of another number whose dtype does not widen this one."""
+        if is_number_in(other, self.dtype):
+            return float(other.element)
+        return None if isinstance(other, Variable) else float(other)
+
+    def constant(self) -> Any:
+        """Return the constant."""
+        return weak_constant(float(self), self.dtype)
+
+
+def is_number_in(x: Any, dtype: str) -> bool:
+    """Return whether a term is a constant number of a dtype."""
+    return isinstance(x, Constant) and x.type.ndim == 0 and x.type.dtype == dtype
+
+
+def _number(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any], g: Any) -> tuple[Any, Any]:
+    """Return the number that an output gradient repeats in the shape of the result, and the operand
+    that has this shape; the gradient and None if there is none.
+
+    The gradients of the operands are computed from the number, so nothing is filled whose shape
+    comes from another factor.
+    """
+    z = outputs[0]
+    if g is None or op in SELECTS or len(outputs) > 1 or z.type.kind != "f":
+        return g, None
+    if not op.scalar_op.multiplies:
+        return g, None
+    ones = z.type.broadcastable
+    if all(ones):
+        return g, z if is_number_in(g, z.type.dtype) else None
+    if g.owner is None or g.owner.op is not m.second or g.type.dtype != z.type.dtype:
+        return g, None
+    filled, number = g.owner.inputs
+    alike = [x for x in inputs if x.type.broadcastable == ones]
+    others = [x for x in inputs if x.type.broadcastable != ones]
+    if len(alike) != 1 or not all([all(x.type.broadcastable) for x in (*others, number)]):
+        return g, None
+    if filled is not z and filled is not alike[0]:
+        return g, None
+    return number, alike[0] if alike[0].type.shape == z.type.shape else z
+
+
+def _refilled(parts: dict[int, Any], inputs: Sequence[Any], shaped: Any) -> dict[int, Any]:
+    """Return the parts of a gradient that were computed from a number, in the shape of a term that
+    has that of the result.
+
+    The sum for an operand that is a number itself is a product, if it is known of how many.
+    """
+    ones, count = shaped.type.broadcastable, prod([n or 0 for n in shaped.type.shape])
+    for i, part in parts.items():
+        if part is None or (isinstance(part, Variable) and is_null(part)):
+            continue
+        number = part.constant() if isinstance(part, Number) else part
+        if number.type.broadcastable == ones:
+            parts[i] = number
+        elif count and inputs[i].type.ndim == number.type.ndim == 0:
+            part = part * Number(count, number.type.dtype)
+            parts[i] = part.constant() if isinstance(part, Number) else part
+        else:
+            parts[i] = m.second(shaped, number)
+    return parts
 
 
 def _without_slope(op: Elemwise, inputs: Sequence[Any], wanted: Sequence[int]) -> list[int]:

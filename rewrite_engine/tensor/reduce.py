@@ -124,9 +124,11 @@ class CAReduce(Reduction):
 
     def input_gradient(self, x: Any, z: Any, g: Any) -> Any:
         """Return the gradient for the scalar op: sum, product, maximum or minimum."""
-        wide = self.spread(x, g)
         if self.scalar_op is scalar.add:
-            return m.second(x, wide)
+            wide = g if g.type.ndim == 0 else self.spread(x, g)
+            one = wide.type.broadcastable == x.type.broadcastable == (True,) * x.type.ndim
+            return wide if one else m.second(x, wide)
+        wide = self.spread(x, g)
         if self.scalar_op is scalar.mul:
             return m.as_gradient_of(x, m.mul(wide, m.conjugated(self._of_others(x))))
         if self.scalar_op in (scalar.maximum, scalar.minimum):

@@ -12,18 +12,18 @@ from benchmarks.pymc_models.cases import THIRTEEN, cases
 
 #: nodes, visits, tries, firings, phases
 MOST: dict[str, Work] = {
-    "large_fuseable(25)": Work(295, 1005, 547, 138, 5),
-    "large_fuseable(100)": Work(1120, 3780, 2047, 513, 5),
+    "large_fuseable(25)": Work(243, 953, 495, 86, 5),
+    "large_fuseable(100)": Work(918, 3578, 1845, 311, 5),
     "deep(80)": Work(320, 1600, 479, 159, 5),
-    "chain(400)": Work(1200, 6000, 2398, 1199, 5),
-    "mlp(32)": Work(336, 1671, 2170, 106, 5),
-    "product(40)": Work(119, 632, 463, 83, 5),
-    "total(40)": Work(161, 856, 576, 86, 5),
-    "scalars(400)": Work(1199, 4395, 400, 400, 5),
-    "gathers(40)": Work(242, 1246, 1290, 281, 5),
-    "radon(85)": Work(262, 994, 767, 198, 5),
-    "normal density(50)": Work(35, 171, 125, 26, 5),
-    "process(50)": Work(52, 241, 198, 37, 5),
+    "chain(400)": Work(1200, 6000, 1999, 1199, 5),
+    "mlp(32)": Work(334, 1673, 2150, 104, 5),
+    "product(40)": Work(119, 630, 459, 81, 5),
+    "total(40)": Work(160, 815, 494, 45, 5),
+    "scalars(400)": Work(799, 3995, 0, 0, 5),
+    "gathers(40)": Work(121, 605, 89, 80, 5),
+    "radon(85)": Work(190, 880, 614, 144, 5),
+    "normal density(50)": Work(26, 128, 66, 11, 5),
+    "process(50)": Work(42, 196, 132, 22, 5),
     "Kalman step(4)": Work(18, 90, 91, 5, 5),
 }
 

@@ -35,7 +35,7 @@ LEFT: list[tuple[Callable[..., Any], list[Any], list[str]]] = [
     (lambda x: (pt.exp(x) * 2).sum(), [X], ["exp", "mul"]),
     (lambda x: pt.log(x).sum(), [X], ["true_div"]),
     (lambda x: (pt.sqr(x) + pt.exp(x)).sum(), [X], ["add", "exp", "mul"]),
-    (lambda x: -pt.exp(x).mean(), [X], ["Cast", "ExpandDims", "Shape_i", "exp", "mul", "true_div"]),
+    (lambda x: -pt.exp(x).mean(), [X], ["Cast", "Shape_i", "exp", "mul", "true_div"]),
     (lambda x: pt.log(x)[0], [X], ["IncSubtensor", "Subtensor", "second", "true_div"]),
     (lambda x: pt.join(0, x, [1.0]).sum(), [X], ["second"]),
     (lambda a: pt.exp(a).sum(axis=0).sum(), [A], ["exp"]),
@@ -99,7 +99,7 @@ def test_what_is_left_of_radon() -> None:
     inputs, outputs = graphs.radon(pt, grad, 85)
     f = rw.function(inputs, outputs)
     assert Counter(heads(f)) == {
-        "mul": 21, "add": 18, "sub": 16, "true_div": 12, "Sum": 10, "sqr": 8, "Subtensor": 7,
+        "mul": 20, "add": 19, "sub": 15, "true_div": 13, "Sum": 10, "sqr": 8, "Subtensor": 7,
         "switch": 6, "ExpandDims": 5, "Join": 3, "exp": 3, "ge": 3, "AdvancedSubtensor": 2,
         "neg": 3, "AdvancedIncSubtensor": 2, "Split": 2, "second": 2, "dot": 3, "MakeVector": 1,
     }  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.link.source import MAX_KEPT_TEXT, define, kept_code
+from rewrite_engine.link.source import LONG, SHORT, define, long_code, short_code
 
 TEXT = """def f(x):
     y = [a / x for a in (1,)]
@@ -19,9 +19,9 @@ TEXT = """def f(x):
 
 def test_one_text_is_compiled_once() -> None:
     define(TEXT, 1, "<first>", {})
-    misses = kept_code.cache_info().misses
+    misses = short_code.cache_info().misses
     one, two = [define(TEXT, 1, f"<{k}>", {"shift": k}) for k in (10, 20)]
-    assert kept_code.cache_info().misses == misses
+    assert short_code.cache_info().misses == misses
     assert (one(1.0), two(1.0)) == (9.0, 19.0)
 
 
@@ -36,10 +36,14 @@ def test_lines_are_those_of_each_file(x: int, line: int) -> None:
         assert (last.filename, last.lineno) == (name, first + line - 1)
 
 
-def test_a_long_text_is_not_kept() -> None:
-    before = kept_code.cache_info()
-    define("def f():\n" + "    pass\n" * MAX_KEPT_TEXT, 1, "<long>", {})
-    assert kept_code.cache_info() == before
+def test_long_texts_are_kept_apart_and_the_longest_not_at_all() -> None:
+    """So that the memory for code objects has a bound."""
+    short, long = short_code.cache_info(), long_code.cache_info()
+    define("def f():\n" + "    pass\n" * (SHORT[1] // 8), 1, "<long>", {})
+    assert short_code.cache_info() == short
+    assert long_code.cache_info().misses == long.misses + 1
+    define("def f():\n" + "    pass\n" * (LONG[1] // 8), 1, "<longest>", {})
+    assert long_code.cache_info().misses == long.misses + 1
 
 
 def test_functions_of_one_form_differ_in_their_constants() -> None:

@@ -176,21 +176,27 @@ COMPLEMENTS = {
 }  # fmt: skip
 
 
+EXPONENTIALS = frozenset({exp, exp2, pow})
+
+
 def may_be_better(node):
     """Return whether a product or a sum is worth reading: it has two functions of a common
     variable, two exponentials, or one function and its complement to a number.
     """
-    if may_cancel(node):
-        return True
-    if node.op not in SUMS or len(node.inputs) > 2:
+    functions, shared = functions_in(node)
+    if not functions:
         return False
+    if len(functions) > 1 and (have_exponents(functions) or share_a_root(functions)):
+        return True
+    if node.op not in SUMS or shared:
+        return node.op in SUMS
     numbers = [v for v in node.inputs if v.head is CONSTANT]
     others = [v for v in node.inputs if v.head is not CONSTANT]
-    if len(numbers) != 1 or not has_complement(others[0]):
+    if len(others) != 1 or len(numbers) != 1 or not has_complement(others[0]):
         return False
     v, c = others[0], number_of(numbers[0])
     if v.head in SUMS or c is None:
-        return v.head in SUMS
+        return False
     multiple, f = multiple_of(v)
     if multiple is None:
         multiple, powers = product_of(v)
@@ -225,18 +231,12 @@ def has_complement(v):
     )
 
 
-def may_cancel(node):
-    """Return whether two functions in a product, or a sum, share a nearby variable, two are
-    exponentials, or the terms of a sum with a function share a factor.
-    """
-    todo, seen, inside, exponentials, shared = list(node.inputs), set(), set(), 0, False
+def functions_in(node):
+    """Return the functions in a product, or a sum, and whether its terms share a factor."""
+    todo, seen, functions, shared = list(node.inputs), set(), [], False
     for v in todo:
         if is_function(v):
-            exponentials += exponent(v) is not None
-            found = {v, *roots(v.owner.inputs[-1])}
-            if exponentials > 1 or not inside.isdisjoint(found):
-                return True
-            inside |= found
+            functions.append(v)
         elif v not in seen and (v.head in PRODUCTS or v.head in SUMS):
             seen.add(v)
             if len(todo) < 2 * MAX_FORM_TERMS:
@@ -244,7 +244,23 @@ def may_cancel(node):
         elif v.head is not CONSTANT:
             shared = shared or v in seen
             seen.add(v)
-    return shared and bool(inside) and node.op in SUMS
+    return functions, shared
+
+
+def have_exponents(functions):
+    """Return whether two of some functions are exponentials."""
+    return sum([v.head in EXPONENTIALS or v.head in SCALED for v in functions]) > 1
+
+
+def share_a_root(functions):
+    """Return whether two functions are computed from a common variable nearby, or are the same."""
+    inside = set()
+    for v in functions:
+        found = {v, *roots(v.owner.inputs[-1])}
+        if not inside.isdisjoint(found):
+            return True
+        inside |= found
+    return False
 
 
 def roots(v):
@@ -361,13 +377,17 @@ def shows(node):
 
 # --- rules ----------------------------------------------------------------------------------------
 
-MAY_COMBINE = frozenset({*TABLE, *PRODUCTS, *SUMS, *SCALED})
-
 
 def may_combine(op, seen, distinct):
-    """Return whether there may be two functions, or a sum of them."""
+    """Return whether there may be two functions, a function and a number, or a sum of them. (Of
+    more than two operands it is known which functions there are, but not how often.)
+    """
     heads = [s[0] if s.__class__ is tuple else s for s in seen]
-    return not MAY_COMBINE.isdisjoint(heads)
+    if any([h in PRODUCTS or h in SUMS for h in heads]):
+        return True
+    functions = sum([h in TABLE or h in SCALED for h in heads])
+    number = op in SUMS and CONSTANT in heads
+    return functions + number > 1 or (functions == 1 and len(heads) > 2)
 
 
 @node_rewriter(
