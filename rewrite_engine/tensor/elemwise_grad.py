@@ -82,7 +82,7 @@ def partials(
         live = [Number(g.element, dtype) if is_number_in(g, dtype) else g]
     try:
         parts = dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
-        return found | (parts if shaped is None else _refilled(parts, inputs, shaped))
+        return found | (parts if shaped is None else _refilled(parts, shaped))
     except NotImplementedError as error:
         if len(wanted) == 1:
             return {i: grad_not_implemented(op, i, inputs[i], str(error)) for i in wanted}
@@ -139,8 +139,9 @@ def is_number_in(x: Any, dtype: str) -> bool:
 
 
 def _number(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any], g: Any) -> tuple[Any, Any]:
-    """Return the number that an output gradient repeats in the shape of the result, and the operand
-    that has this shape; the gradient and None if there is none.
+    """Return the number that an output gradient repeats in the shape of the result, and a term of
+    this shape; the gradient and None if there is none, or if the shape is that of several operands
+    whose lengths must be compared.
 
     The gradients of the operands are computed from the number, so nothing is filled whose shape
     comes from another factor.
@@ -158,31 +159,25 @@ def _number(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any], g: Any)
     filled, number = g.owner.inputs
     alike = [x for x in inputs if x.type.broadcastable == ones]
     others = [x for x in inputs if x.type.broadcastable != ones]
-    if len(alike) != 1 or not all([all(x.type.broadcastable) for x in (*others, number)]):
+    if not alike or not all([all(x.type.broadcastable) for x in (*others, number)]):
         return g, None
-    if filled is not z and filled is not alike[0]:
+    first, shape = alike[0], z.type.shape
+    sure = None not in shape and all([x.type.shape == shape for x in (filled, *alike)])
+    if not sure and (len(alike) > 1 or (filled is not z and filled is not first)):
         return g, None
-    return number, alike[0] if alike[0].type.shape == z.type.shape else z
+    return number, first if first.type.shape == shape else z
 
 
-def _refilled(parts: dict[int, Any], inputs: Sequence[Any], shaped: Any) -> dict[int, Any]:
+def _refilled(parts: dict[int, Any], shaped: Any) -> dict[int, Any]:
     """Return the parts of a gradient that were computed from a number, in the shape of a term that
     has that of the result.
-
-    The sum for an operand that is a number itself is a product, if it is known of how many.
     """
-    ones, count = shaped.type.broadcastable, prod([n or 0 for n in shaped.type.shape])
     for i, part in parts.items():
         if part is None or (isinstance(part, Variable) and is_null(part)):
             continue
-        number = part.constant() if isinstance(part, Number) else part
-        if number.type.broadcastable == ones:
-            parts[i] = number
-        elif count and inputs[i].type.ndim == number.type.ndim == 0:
-            part = part * Number(count, number.type.dtype)
-            parts[i] = part.constant() if isinstance(part, Number) else part
-        else:
-            parts[i] = m.second(shaped, number)
+        part = part.constant() if isinstance(part, Number) else part
+        alike = part.type.broadcastable == shaped.type.broadcastable
+        parts[i] = part if alike else m.second(shaped, part)
     return parts
 
 
@@ -282,8 +277,15 @@ def _fitted(x: Any, part: Any) -> Any:
 def summed_to(g: Any, type_: Any) -> Any:
     """Return the sum of a gradient over the dimensions along which an operand was broadcast.
 
-    The sum of n / x is computed as the sum of n, over x, if x has none of these dimensions.
+    The sum of n / x is computed as the sum of n, over x, if x has none of these dimensions. The sum
+    of one number is a product, if it is known of how many.
     """
+    if type_.ndim == 0 and g.type.kind == "f" and g.head is m.second:
+        number, count = g.owner.inputs[1], prod([n or 0 for n in g.type.shape])
+        if number.type.ndim == 0 and count:
+            if is_number_in(number, g.type.dtype):
+                return weak_constant(float(number.element) * count, g.type.dtype)
+            return number * float(count)
     n, below = quotient(g)
     ones = g.type.broadcastable
     if below is None or type_.broadcastable == ones or n.type.broadcastable != ones:
