@@ -14,6 +14,7 @@ additional rules.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from copy import copy
@@ -324,12 +325,9 @@ def is_native_usual() -> bool:
     """Return whether llvmlite is installed, with a Python and a processor on which native code is
     tested.
     """
-    import platform
-    from sysconfig import get_config_var  # (both take a millisecond)
-
     python = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
-    threads = bool(get_config_var("Py_GIL_DISABLED"))
-    here = (sys.platform, platform.machine()) in TESTED
+    threads = "t" in getattr(sys, "abiflags", "")  # (a build without the GIL)
+    here = hasattr(os, "uname") and (sys.platform, os.uname().machine) in TESTED
     return python and not threads and here and has_llvmlite()
 
 

@@ -8,10 +8,10 @@ Checks that need samples or values are in `rewrite_engine/check/`.
 from __future__ import annotations
 
 import ast
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from rewrite_engine.errors import did_you_mean
@@ -106,7 +106,8 @@ def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
 @lru_cache(maxsize=256)
 def _parse(file: str, changed: int) -> ast.Module | None:
     try:
-        return ast.parse(Path(file).read_text(encoding="utf-8"))
+        with open(file, encoding="utf-8") as text:
+            return ast.parse(text.read())
     except (OSError, SyntaxError):
         return None
 
@@ -114,7 +115,7 @@ def _parse(file: str, changed: int) -> ast.Module | None:
 def _find_definitions(file: str) -> Iterator[tuple[int, str, str]]:
     """Yield line, name and place of the rules that a file defines."""
     try:
-        tree = _parse(file, Path(file).stat().st_mtime_ns)
+        tree = _parse(file, os.stat(file).st_mtime_ns)
     except OSError:  # of a console
         return
     todo: list[tuple[ast.AST, str]] = [] if tree is None else [(tree, "")]

@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,8 @@ def test_the_usual_linker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    [("sys.platform", "darwin"), ("platform.machine", lambda: "aarch64"),
-     ("sys.version_info", (3, 14, 0)), ("sysconfig.get_config_var", lambda name: 1)],
+    [("sys.platform", "darwin"), ("os.uname", lambda: SimpleNamespace(machine="aarch64")),
+     ("sys.version_info", (3, 14, 0)), ("sys.abiflags", "t")],
 )  # fmt: skip
 def test_native_code_is_usual_where_it_is_tested(where: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(*where)
