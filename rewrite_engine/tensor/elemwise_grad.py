@@ -79,7 +79,7 @@ def partials(
     wanted = [i for i in wanted if i not in found]
     if shaped is not None:
         dtype = g.type.dtype
-        live = [Number(g.element, dtype) if is_number_in(g, dtype) else g]
+        live = [GradientNumber(g.element, dtype) if is_number_in(g, dtype) else g]
     try:
         parts = dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
         return found | (parts if shaped is None else _refilled(parts, shaped))
@@ -89,7 +89,7 @@ def partials(
     return {i: partials(op, inputs, outputs, gs, [i])[i] for i in wanted}
 
 
-class Number(float):
+class GradientNumber(float):
     """An output gradient that is a constant number, in the formula of an op: what is known when the
     gradient is built is computed then.
 
@@ -98,18 +98,18 @@ class Number(float):
 
     dtype: str
 
-    def __new__(cls, value: Any, dtype: str) -> Number:
+    def __new__(cls, value: Any, dtype: str) -> GradientNumber:
         number = super().__new__(cls, value)
         number.dtype = dtype
         return number
 
-    def __neg__(self) -> Number:
-        return Number(-float(self), self.dtype)
+    def __neg__(self) -> GradientNumber:
+        return GradientNumber(-float(self), self.dtype)
 
     def __mul__(self, other: Any) -> Any:
         factor = self._beside(other)
         if factor is not None:
-            return Number(float(self) * factor, self.dtype)
+            return GradientNumber(float(self) * factor, self.dtype)
         if other.type.dtype == self.dtype and abs(self) == 1:
             return other if self == 1 else m.neg(other)
         return m.mul(self.constant(), other)
@@ -119,7 +119,7 @@ class Number(float):
     def __truediv__(self, other: Any) -> Any:
         divisor = self._beside(other)
         if divisor:
-            return Number(float(self) / divisor, self.dtype)
+            return GradientNumber(float(self) / divisor, self.dtype)
         return m.true_div(self.constant(), other)
 
     def _beside(self, other: Any) -> float | None:
@@ -175,7 +175,7 @@ def _refilled(parts: dict[int, Any], shaped: Any) -> dict[int, Any]:
     for i, part in parts.items():
         if part is None or (isinstance(part, Variable) and is_null(part)):
             continue
-        part = part.constant() if isinstance(part, Number) else part
+        part = part.constant() if isinstance(part, GradientNumber) else part
         alike = part.type.broadcastable == shaped.type.broadcastable
         parts[i] = part if alike else m.second(shaped, part)
     return parts

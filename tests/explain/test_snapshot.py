@@ -157,7 +157,7 @@ def test_the_line_of_a_function_has_claims_inputs_and_formulas():
 
 
 def test_nodes_know_costs_shapes_and_lines():
-    y = pt.exp(m)
+    y = pt.exp(m) * m
     report = explain(rw.grad(y.sum(), m) * 2, values=[[[0.0] * 3] * 2])
     graph = graph_of(lines_of(report))
     exp = next(node for node in graph["nodes"] if node["op"] == "exp")

@@ -149,7 +149,7 @@ def test_rewritten_graphs_agree(graph: Any, seed: int) -> None:
 @settings(max_examples=250)
 @over(graphs(), st.integers(0, 99))
 def test_exact_rules_change_no_bit(graph: Any, seed: int) -> None:
-    compare(graph, seed, Query().excluding("approx", "refines"), exactly=True)
+    compare(graph, seed, Query().excluding("approx", "backward", "refines"), exactly=True)
 
 
 @settings(max_examples=60)
