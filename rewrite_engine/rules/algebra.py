@@ -4,8 +4,9 @@
 
 import numpy as np
 
-from rewrite_engine.facts import finite, nonneg, nonzero
+from rewrite_engine.facts import finite, nonneg, nonzero, used_once
 from rewrite_engine.language import *
+from rewrite_engine.match.outline import head_of
 from rewrite_engine.tensor import (
     abs,
     constant,
@@ -22,6 +23,7 @@ from rewrite_engine.tensor import (
     sqr,
     sqrt,
     switch,
+    true_div,
 )
 
 
@@ -190,11 +192,6 @@ SIGNS = table(
         """-vector("x") / 3.0 -> x / -3.0""",
     ),
     (
-        "neg_of_div_by_constant", lambda x, c: -(x / c) >> x / neg(c), exact,
-        "A sign in the constant costs nothing.",
-        """-(vector("x") / 3.0) -> x / -3.0""",
-    ),
-    (
         "neg_of_constant_over", lambda x, c: -(c / x) >> neg(c) / x, exact,
         "A sign in the constant costs nothing.",
         """-(2.0 / vector("x")) -> -2.0 / x""",
@@ -206,6 +203,50 @@ SIGNS = table(
     ),
     phase="canonicalize", overlaps=INSIDE, x=Float, c=FloatConstant,
 )  # fmt: skip
+
+
+def is_product(op, seen, distinct):
+    """Return whether the operand is a product."""
+    return head_of(seen[0]) is mul
+
+
+@node_rewriter([neg], phase="specialize", claim=exact, depth=2, when=is_product)
+def sign_of_number(fgraph, node):
+    """Negate the number in a product, instead of all elements. Not data: it counts uses.
+
+    >>> x, s = vector("x"), scalar("s")
+    >>> rewritten(-(x * s))
+    x * -s
+    """
+    (product,) = node.inputs
+    ones = product.type.broadcastable
+    if product.type.kind != "f" or (fgraph is not None and not used_once.ask(fgraph, product)):
+        return None
+    for i, v in enumerate(operands := product.owner.inputs):
+        number = v.type.ndim == 0 and not all(ones) and v.type.dtype == product.type.dtype
+        if number and v.head is not CONSTANT:
+            return mul(*operands[:i], -v, *operands[i + 1 :])
+    return None
+
+
+def is_quotient(op, seen, distinct):
+    """Return whether the operand is a quotient."""
+    return head_of(seen[0]) is true_div
+
+
+@node_rewriter([neg], phase="canonicalize", claim=exact, depth=2, when=is_quotient)
+def neg_of_div_by_constant(fgraph, node):
+    """A sign in the constant costs nothing, if nothing else needs the quotient. Not data: it counts
+    uses.
+
+    >>> rewritten(-(vector("x") / 3.0))
+    x / -3.0
+    """
+    (v,) = node.inputs
+    x, c = v.owner.inputs
+    if c.head is not CONSTANT or v.type.kind != "f" or x.type.kind != "f" or c.type.kind != "f":
+        return None
+    return x / neg(c) if fgraph is None or used_once.ask(fgraph, v) else None
 
 
 @rule(phase="canonicalize", overlaps=INSIDE)

@@ -20,7 +20,7 @@ from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.scalar.dtype import DISCRETE, is_number
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, of_value, weak_constant
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.reduce import sum_to
 
@@ -74,53 +74,49 @@ def partials(
         return found
     wanted = [i for i in wanted if i not in found]
     inputs = _as_floats(op, inputs, outputs)
-    g, shaped = _number(op, inputs, outputs, live[0])
+    g, filled = _number(op, inputs, outputs, live[0])
     found |= _of_logarithm(op, inputs, outputs[0], g)
     wanted = [i for i in wanted if i not in found]
-    if shaped is not None:
-        dtype = g.type.dtype
-        live = [GradientNumber(g.element, dtype) if is_number_in(g, dtype) else g]
+    if filled is not None:
+        live = [as_number(g) if g.type.ndim == 0 else g]
     try:
         parts = dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
-        return found | (parts if shaped is None else _refilled(parts, shaped))
+        return found | (parts if filled is None else _refilled(parts, inputs, outputs[0], filled))
     except NotImplementedError as error:
         if len(wanted) == 1:
             return {i: grad_not_implemented(op, i, inputs[i], str(error)) for i in wanted}
     return {i: partials(op, inputs, outputs, gs, [i])[i] for i in wanted}
 
 
-class GradientNumber(float):
-    """An output gradient that is a constant number, in the formula of an op: what is known when the
-    gradient is built is computed then.
-
-    dtype: that of the gradient.
+class GradientNumber:
+    """An output gradient that is a number, in the formula of an op: a constant multiple of a 0-d
+    term (None: of 1). What is known when the gradient is built is computed then.
     """
 
-    dtype: str
+    __slots__ = ("value", "dtype", "term")
 
-    def __new__(cls, value: Any, dtype: str) -> GradientNumber:
-        number = super().__new__(cls, value)
-        number.dtype = dtype
-        return number
+    def __init__(self, value: float, dtype: str, term: Any = None) -> None:
+        self.value, self.dtype, self.term = float(value), dtype, term
 
     def __neg__(self) -> GradientNumber:
-        return GradientNumber(-float(self), self.dtype)
+        return GradientNumber(-self.value, self.dtype, self.term)
 
     def __mul__(self, other: Any) -> Any:
         factor = self._beside(other)
         if factor is not None:
-            return GradientNumber(float(self) * factor, self.dtype)
-        if other.type.dtype == self.dtype and abs(self) == 1:
-            return other if self == 1 else m.neg(other)
-        return m.mul(self.constant(), other)
+            return GradientNumber(self.value * factor, self.dtype, self.term)
+        if abs(self.value) != 1 or other.type.dtype != self.dtype:
+            return m.mul(self.variable(), other)
+        product = other if self.term is None else m.mul(self.term, other)
+        return product if self.value == 1 else m.neg(product)  # (a sign meets others outside)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         divisor = self._beside(other)
         if divisor:
-            return GradientNumber(float(self) / divisor, self.dtype)
-        return m.true_div(self.constant(), other)
+            return GradientNumber(self.value / divisor, self.dtype, self.term)
+        return m.true_div(self.variable(), other)
 
     def _beside(self, other: Any) -> float | None:
         """Return the value of another number whose dtype does not widen this one."""
@@ -128,9 +124,31 @@ class GradientNumber(float):
             return float(other.element)
         return None if isinstance(other, Variable) else float(other)
 
-    def constant(self) -> Any:
-        """Return the constant."""
-        return weak_constant(float(self), self.dtype)
+    def variable(self) -> Any:
+        """Return the number as a variable."""
+        if self.term is not None and self.value == 1:
+            return self.term
+        constant = weak_constant(self.value, self.dtype)
+        return constant if self.term is None else m.mul(constant, self.term)
+
+
+@of_value.register
+def _(x: GradientNumber, *_: Any) -> Any:
+    return x.variable()
+
+
+def as_number(g: Any) -> GradientNumber:
+    """Return a 0-d float as a number."""
+    dtype = g.type.dtype
+    if is_number_in(g, dtype):
+        return GradientNumber(g.element, dtype)
+    if g.head is m.neg:
+        return GradientNumber(-1.0, dtype, g.owner.inputs[0])
+    if g.head is m.mul and len(g.owner.inputs) == 2:
+        factor, term = g.owner.inputs
+        if is_number_in(factor, dtype) and term.type.ndim == 0 and term.type.dtype == dtype:
+            return GradientNumber(factor.element, dtype, term)
+    return GradientNumber(1.0, dtype, g)
 
 
 def is_number_in(x: Any, dtype: str) -> bool:
@@ -139,9 +157,9 @@ def is_number_in(x: Any, dtype: str) -> bool:
 
 
 def _number(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any], g: Any) -> tuple[Any, Any]:
-    """Return the number that an output gradient repeats in the shape of the result, and a term of
-    this shape; the gradient and None if there is none, or if the shape is that of several operands
-    whose lengths must be compared.
+    """Return the number that an output gradient repeats in the shape of the result, and the term
+    that has this shape; the gradient and None if there is none, or if the shape is that of several
+    operands whose lengths must be compared.
 
     The gradients of the operands are computed from the number, so nothing is filled whose shape
     comes from another factor.
@@ -165,19 +183,23 @@ def _number(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any], g: Any)
     sure = None not in shape and all([x.type.shape == shape for x in (filled, *alike)])
     if not sure and (len(alike) > 1 or (filled is not z and filled is not first)):
         return g, None
-    return number, first if first.type.shape == shape else z
+    return number, filled
 
 
-def _refilled(parts: dict[int, Any], shaped: Any) -> dict[int, Any]:
-    """Return the parts of a gradient that were computed from a number, in the shape of a term that
-    has that of the result.
+def _refilled(parts: dict[int, Any], inputs: Sequence[Any], z: Any, filled: Any) -> dict[int, Any]:
+    """Return the parts of a gradient that were computed from a number, in the shape of the result:
+    that of the operand itself, if it is the same.
     """
+    ones = z.type.broadcastable
     for i, part in parts.items():
         if part is None or (isinstance(part, Variable) and is_null(part)):
             continue
-        part = part.constant() if isinstance(part, GradientNumber) else part
-        alike = part.type.broadcastable == shaped.type.broadcastable
-        parts[i] = part if alike else m.second(shaped, part)
+        part = part.variable() if isinstance(part, GradientNumber) else part
+        if part.type.broadcastable != ones:
+            x = inputs[i]
+            own = x if x.type.shape == z.type.shape else z
+            part = m.second(own if x.type.broadcastable == ones else filled, part)
+        parts[i] = part
     return parts
 
 
@@ -280,12 +302,14 @@ def summed_to(g: Any, type_: Any) -> Any:
     The sum of n / x is computed as the sum of n, over x, if x has none of these dimensions. The sum
     of one number is a product, if it is known of how many.
     """
-    if type_.ndim == 0 and g.type.kind == "f" and g.head is m.second:
+    if g.type.kind == "f" and g.head is m.second and all(type_.broadcastable):
         number, count = g.owner.inputs[1], prod([n or 0 for n in g.type.shape])
         if number.type.ndim == 0 and count:
             if is_number_in(number, g.type.dtype):
-                return weak_constant(float(number.element) * count, g.type.dtype)
-            return number * float(count)
+                found = weak_constant(float(number.element) * count, g.type.dtype)
+            else:
+                found = number * float(count)
+            return found.dimshuffle(*["x"] * type_.ndim) if type_.ndim else found
     n, below = quotient(g)
     ones = g.type.broadcastable
     if below is None or type_.broadcastable == ones or n.type.broadcastable != ones:

@@ -71,7 +71,7 @@ def test_the_page_needs_no_network_and_closes_no_tag_too_early():
 
 
 @needs_browser
-@pytest.mark.parametrize(("name", "before", "after"), [("density", 98, 62), ("kalman", 34, 37)])
+@pytest.mark.parametrize(("name", "before", "after"), [("density", 99, 62), ("kalman", 34, 37)])
 def test_the_graph_as_built_and_as_rewritten(folder, name, before, after):
     dom = shown(folder / f"{name}.html", "firing=0")
     assert nodes(dom) == before
