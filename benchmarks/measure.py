@@ -70,7 +70,10 @@ def quiet() -> Iterator[None]:
 
 
 def medians(work: Mapping[str, Callable[[], Any]], turns: int = 31) -> dict[str, float]:
-    """Seconds per call of each function: the median over interleaved turns."""
+    """Seconds per call of each function: the median over interleaved turns, of optimised code."""
+    optimised = sys.modules.get("rewrite_engine.link.native.optimised")
+    if optimised is not None:
+        optimised.optimiser.settle()
     counts = {name: repetitions(f) for name, f in work.items()}
     times: dict[str, list[float]] = {name: [] for name in work}
     with quiet():

@@ -71,6 +71,8 @@ class Function(Displayed, partial[R]):
         if profile is not None:
             linker = linker.profiled(profile.ticks)
         linked = linker.link(program, trust=trust)
+        if mode.wait:
+            linker.settle()
         call = linked.call if checks is None else checks.before(linked.call)
         if profile is not None:
             call = profile.around(call)

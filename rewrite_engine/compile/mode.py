@@ -71,6 +71,9 @@ class Mode:
     db: the database that answers the query (None: the pipeline). A query that includes phases, but
     not "fast_run", selects only these phases.
 
+    wait: whether a function is returned when its machine code is optimised. Otherwise it may first
+    run code that is slower and computes the same bits.
+
     A mode is immutable. Raises `UnknownNameError`, and `OptionError` for an unknown option and for
     a db without a method `query`.
 
@@ -84,12 +87,14 @@ class Mode:
         optimizer: Any = DEFAULT,
         query: Query | None = None,
         db: Any = None,
+        wait: bool = False,
         **unknown: Never,
     ) -> None:
         if unknown:
             refuse_unknown("Mode", unknown, signature(Mode).parameters)
         if db is not None and not hasattr(db, "query"):
             raise OptionError(f"the db of a mode needs a method `query`; {describe(db)} has none")
+        self.wait = wait
         self.linker: str | Linker  # a linker itself, of modes that make theirs
         self.name, chosen = _names(linker or AUTO)
         #: the mode whose usual linker this is; None: it was named
@@ -261,6 +266,7 @@ class Mode:
             said.append(repr(self.name))
         elif self.name != "fast_run":
             said.append(f"optimizer={self.name!r}")
+        said += ["wait=True"] if self.wait else []
         text = f"Mode({', '.join(said)})"
         for rules, *how in self.additions:
             options = [
@@ -282,16 +288,11 @@ class Mode:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mode):
             return NotImplemented
-        mine = (self.linker, self.query, self.only, self._optimizer, self.additions, self.steps)
-        its = (
-            other.linker,
-            other.query,
-            other.only,
-            other._optimizer,
-            other.additions,
-            other.steps,
-        )
-        return mine == its
+        return self._parts() == other._parts()
+
+    def _parts(self) -> tuple[Any, ...]:
+        own = self._optimizer, self.additions, self.steps
+        return self.linker, self.query, self.only, self.wait, *own
 
     def __hash__(self) -> int:
         return hash((self.linker, self.query, self.additions))

@@ -65,6 +65,11 @@ class Linker:
         """Return a remark for `explain` on how these linked nodes run; "" for none."""
         return ""
 
+    def settle(self) -> None:
+        """Wait until functions run the code that they will keep, where better code follows the
+        first.
+        """
+
     def profiled(self, profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks]) -> Linker:
         """Return this linker with another `profile`."""
         new = copy(self)

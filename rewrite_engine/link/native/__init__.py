@@ -7,7 +7,8 @@ becomes statements (`region.py`, by `lower.py` and the files of families; C sour
 `own_code.py`) in memory (`lifetimes.py`, `memory.py`; `verify.py` checks what is read where). A
 statement becomes a kernel (`loops.py`; reductions: `accumulators.py`), a kernel machine code
 (`library.py`), which is found by its text and cached on disk. One function for all regions calls
-kernels (`runtime.py`); `timing.py` times them for profiles.
+kernels (`runtime.py`); `timing.py` times them for profiles. Code is unoptimised first
+(`optimised.py`).
 """
 
 from rewrite_engine.link.native import (

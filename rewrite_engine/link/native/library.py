@@ -1,7 +1,8 @@
 """Compiled kernels and units, found by their text.
 
-New ones are compiled, all of a graph at once. Object files are cached on disk
-(`rewrite_engine/disk.py`): code contains names but no addresses, so any process may load it.
+New ones are compiled, all of a graph at once: first without optimisation (`optimised.py`).
+Optimised object files are cached on disk (`rewrite_engine/disk.py`): code contains names but no
+addresses, so any process may load it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple
 
-from rewrite_engine.disk import DiskCache
+from rewrite_engine.disk import DiskCache, read
 from rewrite_engine.fork import free_after_fork
+from rewrite_engine.link.native.optimised import Module, optimiser
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import ALIGNED_STACK
 from rewrite_engine.link.native.units import Unit, address_of, unit
 
 TEXT_VERSION = "1"  # of what the texts assume of each other
+KERNEL_PREFIX = "k_"
 disk = DiskCache("native", ".o")
 _lock = free_after_fork(RLock())
 
@@ -34,7 +37,7 @@ class Kernel(NamedTuple):
     @property
     def name(self) -> str:
         """Return a name that is unique to the text."""
-        return "k_" + blake2b(self.text.encode(), digest_size=12).hexdigest()
+        return KERNEL_PREFIX + blake2b(self.text.encode(), digest_size=12).hexdigest()
 
     def unit(self) -> Unit:
         """Return the text with its name, as a unit."""
@@ -44,12 +47,16 @@ class Kernel(NamedTuple):
 
 
 class Library:
-    """Compiled code for one machine. addresses: addresses of all compiled functions."""
+    """Compiled code for one machine. addresses: addresses of all compiled functions; those of
+    functions that are `pending` will be replaced by those of optimised code.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.addresses: dict[str, int] = {}
         self.alive: list[Any] = []
+        self.pending: dict[str, list[Any]] = {}  # where their addresses are read
+        self.resting: dict[str, Module] = {}  # modules of pending functions that nobody reads
 
     def get(self, kernels: Iterable[Kernel]) -> list[int]:
         """Return the addresses of kernels, after compiling the new ones."""
@@ -60,6 +67,20 @@ class Library:
                 self._need([name for k in new.values() for name in k.units])
                 self.add({name: kernel.unit() for name, kernel in new.items()})
         return [self.addresses[name] for name in wanted]
+
+    def keep_current(self, name: str, use: Any) -> None:
+        """Store the address of a function where it is read, now and when it is replaced. use: see
+        `optimised.Word`.
+        """
+        with _lock:
+            use.replace(self.addresses[name])
+            if name in self.pending:
+                self.pending[name].append(use)
+            module = self.resting.get(name)
+            if module is not None:
+                for other in module.names:
+                    del self.resting[other]
+                optimiser.add(module)
 
     def _need(self, names: Iterable[str]) -> None:
         """Compile missing units, and those that they call."""
@@ -79,16 +100,50 @@ class Library:
             self.add({name: one})
 
     def add(self, functions: dict[str, Unit]) -> None:
-        """Compile functions as one module, or load the module from disk."""
+        """Load functions, which are one module, from disk; or compile them without optimisation,
+        and again later.
+        """
         machine = self.machine
         declared = {line for one in functions.values() for line in one.declared}
-        imports = {n: a for one in functions.values() for n, a in one.imports}
-        for one in functions.values():
-            imports |= {n: self.addresses[n] for n in one.units if n not in functions}
         body = "".join([one.text for one in functions.values()])
         attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
         text = "\n".join(sorted(declared)) + "\n" + body + attributes
-        code = disk.get((text, TEXT_VERSION, *machine.identity), lambda: machine.compile(text))
-        addresses, alive = machine.link(code, list(functions), imports)
+        path = disk.path(text, TEXT_VERSION, *machine.identity)
+        code = None if path is None else read(path)
+        if code is not None:
+            self._load(functions, code)
+            return
+        self._load(functions, machine.compile(text, 0))
+        self.pending |= {name: [] for name in functions}
+
+        def compile_again() -> None:
+            code = machine.compile(text)
+            disk.write(path, code)
+            with _lock:
+                self._load(functions, code)
+                for name in functions:
+                    for use in self.pending.pop(name, ()):
+                        use.replace(self.addresses[name])
+
+        always = not all([name.startswith(KERNEL_PREFIX) for name in functions])
+        module = Module(list(functions), compile_again, lambda: always or self._reads(module))
+        optimiser.add(module)
+
+    def _reads(self, module: Module) -> bool:
+        """Return whether a function of a module is read; if none is, it waits until one is."""
+        with _lock:
+            if any(
+                [use.is_needed() for name in module.names for use in self.pending.get(name, ())]
+            ):
+                return True
+            self.resting.update(dict.fromkeys(module.names, module))
+            return False
+
+    def _load(self, functions: dict[str, Unit], code: bytes) -> None:
+        """Load the code of functions."""
+        imports = {n: a for one in functions.values() for n, a in one.imports}
+        for one in functions.values():
+            imports |= {n: self.addresses[n] for n in one.units if n not in functions}
+        addresses, alive = self.machine.link(code, list(functions), imports)
         self.addresses |= addresses
         self.alive.append(alive)

@@ -12,6 +12,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.native.inline import reason
 from rewrite_engine.link.native.op import NativeRegion
+from rewrite_engine.link.native.optimised import optimiser
 from rewrite_engine.link.native.partition import regions
 from rewrite_engine.link.native.runtime import PACK_LIST, PACK_SINGLE
 from rewrite_engine.link.native.target import Machine, host
@@ -61,6 +62,9 @@ class NativeLinker(Linker):
             times = [f"{n} × {name}" if n > 1 else name for name, n in Counter(names).items()]
             found.append(f"on the VM {', '.join(times)} ({why})")
         return "; ".join(found)
+
+    def settle(self) -> None:
+        optimiser.settle()
 
     def link(self, program: Program, *, trust: bool = False) -> Linked:
         linked = super().link(program, trust=trust)

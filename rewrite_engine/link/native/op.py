@@ -84,6 +84,7 @@ class NativeRegion(Op):
         table = self.table.copy()
         if packing is not None:
             table[HEADER_INDEX["packing"]] = packing
+        self.plan.connect(table)
         call = builtin(table, slow or self._by_order(table), self.plan.alive)
         return call if self.plan.timing is None else self.plan.timing.around(call)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.native.lifetimes import Lifetimes
 from rewrite_engine.link.native.loops import KernelText, write_group
 from rewrite_engine.link.native.memory import donate, place_temporaries
+from rewrite_engine.link.native.optimised import Word
 from rewrite_engine.link.native.runtime import (
     C_ORDER,
     FORTRAN_ORDER,
@@ -102,6 +104,7 @@ class RegionPlan:
         self.donations: dict[int, int] = {}  # result: the argument whose memory it uses
         self.buffers: list[int] = []  # words with the addresses of temporaries
         self.inside: dict[Apply, Any] = {}  # the steps of loops
+        self.kernels: list[tuple[str, int]] = []  # names, and places among the rows of kernels
         self.checks: list[tuple[Apply, Any]] = []
         rules = ByClass(look)
         for node in nodes:
@@ -405,9 +408,10 @@ class RegionPlan:
             self.timing = Timing(self, about)
             written = self.timing.add_readings(written, total)
         kernels = [kernel for kernel, _ in written]
-        addresses = library_of(self.machine).get(kernels)
-        known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
-        rows = [[known[kernel.name], len(words), *words] for kernel, words in written]
+        library_of(self.machine).get(kernels)
+        rows = [[0, len(words), *words] for _, words in written]  # (its address: `kernels`)
+        ahead = accumulate([len(row) for row in rows], initial=0)
+        self.kernels = [(kernel.name, far) for kernel, far in zip(kernels, ahead, strict=False)]
         work = self._work()
         ends = [
             [self.place_of(value), len(lengths), id(np.dtype(DTYPES[value.kind])),
@@ -415,6 +419,14 @@ class RegionPlan:
             for k, (value, lengths) in enumerate(results)
         ]  # fmt: skip
         return self._table(arguments, ends, rows, total, work)
+
+    def connect(self, table: Any) -> None:
+        """Store the addresses of the kernels in a table, and replace them when there is better
+        code.
+        """
+        start, library = int(table[HEADER_INDEX["at_kernels"]]), library_of(self.machine)
+        for name, far in self.kernels:
+            library.keep_current(name, Word(table, start + far))
 
     def _measure(self, rows: Sequence[tuple[int, int]], tick: int) -> None:
         """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.

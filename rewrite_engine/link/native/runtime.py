@@ -501,9 +501,22 @@ class _Method(ctypes.Structure):
                 ("text", ctypes.c_char_p))  # fmt: skip
 
 
+class _Entered:
+    """Where the address of the entry is read: in the method behind all functions."""
+
+    def __init__(self, method: _Method) -> None:
+        self.method = method
+
+    def replace(self, address: int) -> None:
+        """Store another address."""
+        self.method.code = address
+
+
 @cache
 def _method() -> _Method:
-    return _Method(b"native", _entry()["enter"], 0x80 | 0x02, None)  # METH_FASTCALL | METH_KEYWORDS
+    method = _Method(b"native", _entry()["enter"], 0x80 | 0x02, None)  # METH_FASTCALL | …_KEYWORDS
+    library_of(host()).keep_current("enter", _Entered(method))
+    return method
 
 
 def _kept_memory(table: Any) -> Any:

@@ -1,20 +1,26 @@
 """The target machine, and LLVM (llvmlite), which compiles for it.
 
 llvmlite is imported when the first function is compiled. All its calls hold one lock, also those
-of other packages. A fork waits for it: LLVM would be left in the middle of its work in the child.
+of other packages, except for the generation of code: there, each thread has a context and a target
+machine of its own. A fork waits for the locks: LLVM would be left in the middle of its work in the
+child.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
+from threading import Lock
 from typing import Any
 
 from rewrite_engine.errors import NoCompilerError
 from rewrite_engine.fork import hold_at_fork
 
 _number = count(1)
+#: held while code of a level of optimisation is generated
+_generating = {0: Lock(), 2: Lock()}
 
 
 @cache
@@ -25,7 +31,8 @@ def llvm() -> Any:
     except ImportError as error:
         what = 'Mode(linker="native") needs llvmlite: pip install "rewrite-engine[native]"'
         raise NoCompilerError(what) from error
-    hold_at_fork(found.ffi.lib._lock)
+    for lock in (found.ffi.lib._lock, *_generating.values()):
+        hold_at_fork(lock)
     found.initialize_native_target()
     found.initialize_native_asmprinter()
     return found
@@ -48,20 +55,27 @@ class Machine:
         self.width = 8 if "+avx512f" in have else 4 if "+avx2" in have else 2
         self.fma = "+fma" in have
         self._target = found.Target.from_default_triple()
-        self._maker = self._machine()
-        self._jit = found.create_lljit_compiler(self._machine())
+        self._makers = {level: self._machine(level) for level in _generating}
+        self._jit = found.create_lljit_compiler(self._machine(2))
         self.attributes = f'nounwind "prefer-vector-width"="{64 * self.width}"'
         version = ".".join(map(str, found.llvm_version_info))
         self.identity = (self._target.triple, self.cpu, self.features, version)
 
-    def _machine(self) -> Any:
-        options: Any = dict(cpu=self.cpu, features=self.features, opt=2, reloc="pic", jit=True)
+    def _machine(self, level: int) -> Any:
+        options: Any = dict(cpu=self.cpu, features=self.features, opt=level, reloc="pic", jit=True)
         return self._target.create_target_machine(**options)
 
-    def compile(self, text: str) -> bytes:
-        """Compile a text in LLVM's language to an object file."""
-        module = llvm().parse_assembly(text)
-        return self._maker.emit_object(module)  # type: ignore[no-any-return]
+    def compile(self, text: str, level: int = 2) -> bytes:
+        """Compile a text in LLVM's language to an object file. level: of optimisation, 0 or 2."""
+        found = llvm()
+        context = found.create_context()
+        module = found.parse_assembly(text, context)
+        try:
+            with _generating[level]:
+                return _emitted(self._makers[level], module)
+        finally:
+            module.close()
+            context.close()
 
     def link(
         self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]
@@ -76,6 +90,23 @@ class Machine:
             builder.export_symbol(name)
         library = builder.link(self._jit, f"rewrite_engine_{next(_number)}")
         return {name: library[name] for name in exports}, library
+
+
+def _emitted(maker: Any, module: Any) -> bytes:
+    """Return the object file of a module, without holding llvmlite's lock meanwhile."""
+    lib, outputs = llvm().ffi.lib, llvm().ffi.OutputString
+    emit = getattr(lib.LLVMPY_TargetMachineEmitToMemory, "_cfn", None)
+    if emit is None:  # another llvmlite than this was written for
+        return maker.emit_object(module)  # type: ignore[no-any-return]
+    with outputs() as error:
+        memory = emit(maker, module, 1, error)
+        if not memory:
+            raise RuntimeError(str(error))
+    try:
+        size = lib.LLVMPY_GetBufferSize(memory)
+        return ctypes.string_at(lib.LLVMPY_GetBufferStart(memory), size)
+    finally:
+        lib.LLVMPY_DisposeMemoryBuffer(memory)
 
 
 @cache

@@ -15,6 +15,7 @@ import pytest
 from rewrite_engine.config import config
 from rewrite_engine.disk import UnsafeFolderWarning
 from rewrite_engine.link.native.library import Kernel, Library
+from rewrite_engine.link.native.optimised import optimiser
 from rewrite_engine.link.native.target import Machine, host, llvm
 from rewrite_engine.link.native.units import Unit
 from tests.test_disk import on_posix
@@ -30,13 +31,14 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that are compiled from here on."""
+    """The texts that are compiled with optimisation from here on."""
     texts: list[str] = []
     compile_ = Machine.compile
 
-    def counted(self: Machine, text: str) -> bytes:
-        texts.append(text)
-        return compile_(self, text)
+    def counted(self: Machine, text: str, level: int = 2) -> bytes:
+        if level:
+            texts.append(text)
+        return compile_(self, text, level)
 
     monkeypatch.setattr(Machine, "compile", counted)
     return texts
@@ -49,6 +51,7 @@ def value(number: int, machine: Machine | None = None) -> int:
     library = Library(machine or host())
     text = f"define i64 @f() {{\n  ret i64 {number}\n}}\n"
     library.add({"f": Unit(text, (), ())})
+    optimiser.settle()
     function: Any = ctypes.CFUNCTYPE(ctypes.c_int64)(library.addresses["f"])
     return int(function())
 
@@ -118,7 +121,7 @@ def test_vectors_are_kept_in_whole_cache_lines(width: int) -> None:
     kernel = Kernel("\n".join(body), (f"declare {type_} @f({type_})",), ("f",)).unit()
     attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
     module = llvm().parse_assembly("\n".join([*kernel.declared, kernel.text, attributes]))
-    lines = machine._maker.emit_assembly(module).splitlines()
+    lines = machine._makers[2].emit_assembly(module).splitlines()
     places = [line for line in lines if "mm" in line and "(%rsp)" in line]
     assert len(places) >= 3
     assert not [line for line in places if "movu" in line]
