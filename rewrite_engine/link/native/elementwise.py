@@ -10,7 +10,7 @@ from rewrite_engine.link.native.own_code import missing_compiler
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import SPECIAL_OPS, calls_function, convert, kind_of, write
 from rewrite_engine.link.native.text import KINDS, Assembler
-from rewrite_engine.link.native.values import Number
+from rewrite_engine.link.native.values import Number, Writer
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -39,21 +39,16 @@ def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
     if scalar.listed and scalar.name == "second":  # its shape is known already
         inputs = inputs[1:]
     kinds = [KINDS[x.type.dtype] for x in inputs]
-    tests = bool(kind != result)
-
-    def compute(t: Assembler, xs: list[str]) -> str:
-        found = _value(scalar, t, kind, kinds, xs)
-        return found if tests else convert(t, found, kind, result)
-
     operands = [plan.get(x) for x in inputs]
     if scalar == scalars.pow and operands[1] in (Number(0.5, "d"), Number(0.5, "f")):
         inputs, operands = inputs[:1], operands[:1]  # as NumPy does: -inf is no pole
         kinds, scalar = kinds[:1], scalars.sqrt
-    plan.of[out] = plan.elementwise(operands, plan.shape(out), result, compute,
+    write_it = Writer(_value, (scalar, kind, tuple(kinds)))
+    plan.of[out] = plan.elementwise(operands, plan.shape(out), result, write_it,
                                     calls_function=calls_function(scalar, kind))  # fmt: skip
 
 
-def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str]) -> str:
+def _value(t: Assembler, xs: list[str], op: ScalarOp, kind: str, kinds: tuple[str, ...]) -> str:
     """Write an op on operands of these kinds; return its value."""
     name: Any = op.name if op.listed else None
     if name == "switch":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
@@ -16,6 +15,7 @@ from rewrite_engine.link.native.values import (
     NativeValue,
     Number,
     View,
+    Writer,
     view_of,
     without_ones,
 )
@@ -82,11 +82,11 @@ def together(
             raise NotNative("a part longer than the whole")
         offset = None if step is None else plan.compute("mul", start, plan.word_of(step))
         have = x.kind if isinstance(x, Number) else x.value.kind
-        done = plan.elementwise([x], own, kind, partial(_convert, have, kind),
+        done = plan.elementwise([x], own, kind, Writer(_convert, (have, kind)),
                                 into=(whole, steps, offset))  # fmt: skip
         whole.at = max(whole.at, done.value.at)
     return view
 
 
-def _convert(have: str, kind: str, t: Any, xs: list[str]) -> str:
+def _convert(t: Any, xs: list[str], have: str, kind: str) -> str:
     return convert(t, xs[0], have, kind)

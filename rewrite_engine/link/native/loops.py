@@ -61,6 +61,7 @@ class KernelText(Assembler):
         super().__init__(machine.width if width is None else width, machine.fma)
         self.region = region
         self.words: list[int] = []
+        self.roles: dict[int, set[Any]] = {}  # what each word is for, as far as it is told
         self.touched: set[Any] = set()  # values whose addresses are taken
         self.known: dict[tuple[int, str], str] = {}
         self.head: list[str] = []
@@ -91,18 +92,23 @@ class KernelText(Assembler):
         self.head.append(f"  %x{self.count} = alloca {type_}")
         return f"%x{self.count}"
 
+    def word_for(self, word: int, name: str, what: Any, type_: str = "i64") -> str:
+        """Return a word of the frame that has a role."""
+        self.roles.setdefault(word, set()).add((name, what))
+        return self.word(word, type_)
+
     def length(self, n: Length) -> str:
         """Return a length as a value."""
-        return self.word(self.region.word_of(n))
+        return self.word_for(self.region.word_of(n), "length", n)
 
     def number(self, x: Number) -> str:
         """Return a constant in one lane. Most constants are not part of the text, so that kernels
         are found again.
         """
-        inline = (x.value in _INLINE_CONSTANTS and str(x.value)[0] != "-") or x.value == -1.0
-        if NUMBER_CLASS[x.kind] != "d" or inline:
+        if is_inline(x):
             return literal(x.value, x.kind)
-        found = self.word(self.region.constant_word(x.value), "double")
+        word = self.region.constant_word(x.value)
+        found = self.word_for(word, "number", x.value, "double")
         return (
             found if x.kind == "d" else self.new(f"fptrunc double {found} to {LLVM_TYPE[x.kind]}")
         )
@@ -114,13 +120,21 @@ class KernelText(Assembler):
             whole, _, own = value.part_of
             pointer = self.address(whole, own)
         else:
-            pointer = self.word(self.region.place_of(value), "ptr")
-        return pointer if offset is None else self.at(pointer, self.word(offset), value.kind)
+            pointer = self.word_for(self.region.place_of(value), "value", value, "ptr")
+        if offset is None:
+            return pointer
+        return self.at(pointer, self.word_for(offset, "word", offset), value.kind)
 
     def kernel(self) -> tuple[Kernel, list[int]]:
         """Return the kernel and the words that it takes."""
         lines = ["entry:", *self.head, "  br label %go", "go:", *self.lines, "  ret i64 0", ""]
         return Kernel("\n".join(lines), tuple(self.declared), tuple(self.units)), self.words
+
+
+def is_inline(x: Number) -> bool:
+    """Return whether a constant is part of the text."""
+    inline = (x.value in _INLINE_CONSTANTS and str(x.value)[0] != "-") or x.value == -1.0
+    return NUMBER_CLASS[x.kind] != "d" or inline
 
 
 class Stream(NamedTuple):

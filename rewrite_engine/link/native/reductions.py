@@ -11,8 +11,8 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.accumulators import EXTREMA, reduces
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.text import KINDS, NUMBER_CLASS
-from rewrite_engine.link.native.values import ONE, Length, View, times
+from rewrite_engine.link.native.text import KINDS, NUMBER_CLASS, Assembler
+from rewrite_engine.link.native.values import ONE, Length, View, Writer, times
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.special import (
     ROOM,
@@ -23,6 +23,7 @@ from rewrite_engine.tensor.special import (
     SoftmaxAndLog,
 )
 
+MOST = float(np.finfo("float64").max)
 MAX_SAFE_EXPONENT = 600.0  # exponentials up to here do not overflow, nor do sums of them
 
 
@@ -94,23 +95,31 @@ def _exponentials(
     top = plan.reduce(given, shape, axes, "maximum", "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
 
-    most = float(np.finfo("float64").max)
-
-    def finite(t: Any, xs: list[str]) -> str:
-        known = t.compare("oge", xs[0], t.constant(-most))  # not NaN, not -inf
-        if isinstance(op, Softmax):
-            small = t.compare("ole", xs[0], t.constant(MAX_SAFE_EXPONENT))
-            small = t.bin("and", small, t.compare("oge", xs[0], t.constant(0.0)), "b")
-            known = t.select(small, t.constant(0, "b"), known, "b")
-        top = t.select(known, xs[0], t.constant(0.0))
-        return str(t.intrinsic("minimum", top, t.constant(most)))
-
-    shift = plan.elementwise([top], rest, "d", finite)
-    low = plan.elementwise([given, shift], shape, "d", lambda t, xs: t.bin("fsub", *xs))
-    e = plan.elementwise([low], shape, "d", lambda t, xs: t.unit("exp", xs[0]),
+    shift = plan.elementwise([top], rest, "d", Writer(_shift, (isinstance(op, Softmax),)))
+    low = plan.elementwise([given, shift], shape, "d", Writer(_binary, ("fsub",)))
+    e = plan.elementwise([low], shape, "d", Writer(_unit, ("exp",)),
                          calls_function=True)  # fmt: skip
     total = plan.reduce(e, shape, axes, "add", "d")
     return (low if _takes_difference(op) else shift), e, total, shape, axes
+
+
+def _shift(t: Assembler, xs: list[str], is_softmax: bool) -> str:
+    """Write the number that is subtracted from exponents: the largest, if it is finite."""
+    known = t.compare("oge", xs[0], t.constant(-MOST))  # not NaN, not -inf
+    if is_softmax:
+        small = t.compare("ole", xs[0], t.constant(MAX_SAFE_EXPONENT))
+        small = t.bin("and", small, t.compare("oge", xs[0], t.constant(0.0)), "b")
+        known = t.select(small, t.constant(0, "b"), known, "b")
+    top = t.select(known, xs[0], t.constant(0.0))
+    return t.intrinsic("minimum", top, t.constant(MOST))
+
+
+def _binary(t: Assembler, xs: list[str], name: str) -> str:
+    return t.bin(name, *xs)
+
+
+def _unit(t: Assembler, xs: list[str], name: str) -> str:
+    return t.unit(name, xs[0])
 
 
 def _give(plan: RegionPlan, out: Any, found: View) -> None:
@@ -126,7 +135,7 @@ def _takes_difference(op: Any) -> bool:
 @lower.register(Softmax)
 def _(op: Softmax, node: Apply, plan: RegionPlan) -> None:
     _, e, total, shape, _ = _exponentials(op, node, plan)
-    found = plan.elementwise([e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs))
+    found = plan.elementwise([e, total], shape, "d", Writer(_binary, ("fdiv",)))
     _give(plan, node.outputs[0], found)
 
 
@@ -134,9 +143,9 @@ def _(op: Softmax, node: Apply, plan: RegionPlan) -> None:
 def _(op: LogSoftmax, node: Apply, plan: RegionPlan) -> None:
     low, _, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
-    log = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
+    log = plan.elementwise([total], rest, "d", Writer(_unit, ("log",)),
                            calls_function=True)  # fmt: skip
-    found = plan.elementwise([low, log], shape, "d", lambda t, xs: t.bin("fsub", *xs))
+    found = plan.elementwise([low, log], shape, "d", Writer(_binary, ("fsub",)))
     _give(plan, node.outputs[0], found)
 
 
@@ -155,11 +164,11 @@ def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
     x, e, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     share, log = node.outputs
-    _give(plan, share, plan.elementwise([e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs)))
-    found = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
+    _give(plan, share, plan.elementwise([e, total], shape, "d", Writer(_binary, ("fdiv",))))
+    found = plan.elementwise([total], rest, "d", Writer(_unit, ("log",)),
                              calls_function=True)  # fmt: skip
     name, lengths = ("fsub", shape) if op.whole else ("fadd", rest)
-    found = plan.elementwise([x, found], lengths, "d", lambda t, xs: t.bin(name, *xs))
+    found = plan.elementwise([x, found], lengths, "d", Writer(_binary, (name,)))
     _give(plan, log, found)
 
 
@@ -188,9 +197,7 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     given = plan.convert(plan.get(x), shape, "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     top = plan.reduce(given, shape, axes, "maximum", "d")
-    e = plan.elementwise(
-        [given], shape, "d", lambda t, xs: t.unit("exp", xs[0]), calls_function=True
-    )
+    e = plan.elementwise([given], shape, "d", Writer(_unit, ("exp",)), calls_function=True)
     total, least = [plan.reduce(e, shape, axes, name, "d") for name in ("add", "minimum")]
     terms = plan.word_of(times(*[shape[j] for j in axes]))
     ends = np.finfo(x.type.dtype)  # (computed in float64, it is shifted where float32 asks for it)

@@ -18,8 +18,9 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.link.native.alike import Found, group_kernel
 from rewrite_engine.link.native.lifetimes import Lifetimes
-from rewrite_engine.link.native.loops import KernelText, write_group
+from rewrite_engine.link.native.loops import KernelText
 from rewrite_engine.link.native.memory import donate, place_temporaries
 from rewrite_engine.link.native.optimised import Word
 from rewrite_engine.link.native.runtime import (
@@ -35,7 +36,7 @@ from rewrite_engine.link.native.runtime import (
 )
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import DTYPES, KINDS
+from rewrite_engine.link.native.text import DTYPES, KINDS, Assembler
 from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by
 from rewrite_engine.link.native.values import (
     ONE,
@@ -52,6 +53,7 @@ from rewrite_engine.link.native.values import (
     Steps,
     View,
     Write,
+    Writer,
     times,
     view_of,
     without_ones,
@@ -326,7 +328,7 @@ class RegionPlan:
         group: Any = _group_of(item.view, space) if isinstance(item.view, View) else None
         if group is None or item.kind != kind or len(group.reduced) >= MAX_GROUP_REDUCTIONS:
             own = item.kind
-            x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
+            x = self.elementwise([x], shape, kind, Writer(_converted, (own, kind)))
             group = x.value.group
         assert isinstance(x, View)
         if not inner:
@@ -344,7 +346,7 @@ class RegionPlan:
         own = x.kind if isinstance(x, Number) else x.value.kind
         if own == kind:
             return x
-        return self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
+        return self.elementwise([x], shape, kind, Writer(_converted, (own, kind)))
 
     def call(
         self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,
@@ -369,7 +371,7 @@ class RegionPlan:
 
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
         """Return the same elements in separate memory."""
-        return self.elementwise([x], shape, kind, lambda t, xs: xs[0], **options)
+        return self.elementwise([x], shape, kind, Writer(_same), **options)
 
     # --- the end ----------------------------------------------------------------------------------
 
@@ -459,10 +461,10 @@ class RegionPlan:
             found.append((x.value, shape))
         return found
 
-    def _write_kernel(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
+    def _write_kernel(self, s: Group | NativeCall, live: Lifetimes) -> KernelText | Found:
         """Return the kernel of a statement."""
         if isinstance(s, Group):
-            return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))
+            return group_kernel(self, self.machine, s, set(live.writes(s)), live.nodes(s))
         t = KernelText(self, self.machine, 1)
         t.current_label = "go"
         s.write(t, s.value)  # type: ignore[call-arg]
@@ -512,6 +514,14 @@ class RegionPlan:
         for name, n in counts.items():
             table[HEADER_INDEX[name]] = n
         return table
+
+
+def _same(t: Assembler, xs: list[str]) -> str:
+    return xs[0]
+
+
+def _converted(t: Assembler, xs: list[str], kind: str, to: str) -> str:
+    return convert(t, xs[0], kind, to)
 
 
 def _nodes(live: Lifetimes, s: Group | NativeCall) -> Sequence[Node]:

@@ -15,8 +15,20 @@ from rewrite_engine.graph.node import Apply
 Length = tuple[int, tuple[int, ...]]
 ONE: Length = (1, ())
 Steps = tuple[Length | None, ...]
+
+
+class Writer(NamedTuple):
+    """`Write` that is equal to others that write the same: `function(text, operands, *given)`."""
+
+    function: Callable[..., str]
+    given: tuple[Any, ...] = ()
+
+    def __call__(self, t: Any, xs: list[str]) -> str:
+        return self.function(t, xs, *self.given)
+
+
 #: writes the value of a node, of its operands (the text is a `Assembler`)
-Write = Callable[[Any, list[str]], str]
+Write = Callable[[Any, list[str]], str] | Writer
 
 
 def times(*lengths: Length) -> Length:
