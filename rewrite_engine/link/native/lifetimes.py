@@ -22,6 +22,7 @@ class Lifetimes:
         results: Iterable[NativeValue], kept: Iterable[NativeValue],
     ) -> None:  # fmt: skip
         self.last: dict[NativeValue, int] = dict.fromkeys(results, END)
+        self._nodes: dict[Group, list[Node]] = {}
         for value in kept:
             self._read(value, value.at)
         for s in reversed(statements):
@@ -50,7 +51,12 @@ class Lifetimes:
         return value in self.last or (whole is not None and whole[0] in self.last)
 
     def nodes(self, group: Group) -> list[Node]:
-        """Return the nodes of a group that are needed, in order."""
+        """Return the nodes of a group that are needed, in order. (Known once all later statements
+        have been looked at.)
+        """
+        known = self._nodes.get(group)
+        if known is not None:
+            return known
         needed = {r.source for r in group.reduced if r.value in self.last}
         found = []
         for node in reversed(group.nodes):
@@ -58,7 +64,8 @@ class Lifetimes:
                 found.append(node)
                 inside = [group.inside(item.view) for item in node.items]
                 needed.update([v for v in inside if v is not None])
-        return found[::-1]
+        self._nodes[group] = found[::-1]
+        return self._nodes[group]
 
     def runs(self, s: Group | NativeCall) -> bool:
         """Return whether a statement runs."""

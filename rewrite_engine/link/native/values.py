@@ -144,7 +144,7 @@ class Group:
     """Nodes that one loop nest computes, and reductions of them."""
 
     def __init__(self, at: int, space: tuple[Length, ...]) -> None:
-        self.at, self.space = at, space
+        self.at, self.space, self.steps = at, space, in_order(space)
         self.nodes: list[Node] = []
         self.reduced: list[Reduced] = []
         self.own: dict[NativeValue, Node] = {}
@@ -153,7 +153,7 @@ class Group:
         """Return the value of the group that an operand equals, element for element."""
         if not isinstance(view, View) or view.value not in self.own or view.offset is not None:
             return None
-        return view.value if view.steps == in_order(self.space) else None
+        return view.value if view.steps == self.steps else None
 
 
 class NativeCall(NamedTuple):

@@ -8,7 +8,7 @@ body (parameters, checks, state, errors) is in `link/shell.py`; decisions made b
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.code import Body, Chunk
@@ -22,6 +22,7 @@ from rewrite_engine.link.vm.workspace import WorkspacePool
 if TYPE_CHECKING:
     from rewrite_engine.link.vm.linker import VMCode
 
+FEW = 8  # variables that are looked through one after the other
 MAX_CHUNK_NODES = 1000  # nodes in one function, when there are many
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
@@ -154,8 +155,9 @@ class Lines(Body):
         unread: list[Variable] = []
         freed: list[str] = []
         heavy: list[str] = []
+        own: Any = outputs if len(outputs) < FEW else set(outputs)
         for v in step.dies:
-            if v in outputs:
+            if v in own:
                 unread.append(v)
                 continue
             registers = self._release(v)
@@ -165,15 +167,16 @@ class Lines(Body):
         pool = [] if ctx.own is not None else freed[::-1]
         names: list[str] = []
         for k, v in enumerate(outputs):
-            own = ctx.own if k == 0 else None
-            self.place[v] = name = own or (pool.pop() if pool else self.register())
+            given = ctx.own if k == 0 else None
+            self.place[v] = name = given or (pool.pop() if pool else self.register())
             names.append(name)
             if v.type.ndim == 0:
                 self.form[v] = ctx.form
+        taken: Any = names if len(names) < FEW else set(names)
         for r in freed:
-            if r not in names:
+            if r not in taken:
                 self.free[r] = None
-        dead = [r for r in heavy if r not in names] if heavy else heavy
+        dead = [r for r in heavy if r not in taken] if heavy else heavy
         for v in unread:
             registers = self._release(v)
             self.free.update([(r, None) for r in registers])
