@@ -118,6 +118,7 @@ DEFAULTS = {
     "sparse_methods": "raise",
     "sparse_values": "array",
     "stable_gradients": True,
+    "threads": 0,
     "traceback__limit": 1,
     "DebugMode__patience": 2,
     "DebugMode__check_c": True,
@@ -176,8 +177,10 @@ class Config:
     convert to dense. sparse_values: class of
     sparse values made from dense ones: SciPy's "array" or "matrix". optimizer_verbose: whether to
     print each firing of a rule. stable_gradients: whether to rewrite terms into a stable form
-    before they are differentiated. traceback__limit: number of calls in the user's code that an
-    error shows for the place where a node was built; more than 1 makes building graphs slower.
+    before they are differentiated. threads: how many threads a native loop over many elements may
+    use; 0: `OMP_NUM_THREADS`, or all cores of the process. traceback__limit: number of calls in the
+    user's code that an error shows for the place where a node was built; more than 1 makes building
+    graphs slower.
 
     DebugMode__patience: number of times a graph is rewritten, to compare the results.
     DebugMode__check_c: whether to run compiled or generated code. DebugMode__check_py: whether to
@@ -210,6 +213,7 @@ class Config:
     optimizer_verbose: bool
     profile: bool
     stable_gradients: bool
+    threads: int
     traceback__limit: int
     DebugMode__patience: int
     DebugMode__check_c: bool

@@ -27,22 +27,31 @@ _lock = free_after_fork(RLock())
 
 class Kernel(NamedTuple):
     """Function `i64 (ptr frame, ptr places)` by its text, without a name. It returns 0, or another
-    number if it refuses its operands.
+    number if it refuses its operands. around: text of that function, if `text` is that of a part
+    with a range, `i64 (ptr frame, ptr places, i64 from, i64 to)`, which it calls `@part`.
     """
 
     text: str
     declared: tuple[str, ...]
     units: tuple[str, ...]
+    around: str = ""
 
     @property
     def name(self) -> str:
         """Return a name that is unique to the text."""
-        return KERNEL_PREFIX + blake2b(self.text.encode(), digest_size=12).hexdigest()
+        text = self.text + self.around
+        return KERNEL_PREFIX + blake2b(text.encode(), digest_size=12).hexdigest()
 
     def unit(self) -> Unit:
         """Return the text with its name, as a unit."""
-        head = f"define i64 @{self.name}(ptr %frame, ptr %places) {ALIGNED_STACK} #0"
-        text = f"{head} {{\n{self.text}}}\n"
+        name, given = self.name, "ptr %frame, ptr %places"
+        if not self.around:
+            text = f"define i64 @{name}({given}) {ALIGNED_STACK} #0 {{\n{self.text}}}\n"
+            return Unit(text, self.declared, self.units)
+        part = f"define internal i64 @{name}_part({given}, i64 %from, i64 %to)"
+        around = self.around.replace("@part", f"@{name}_part")
+        text = f"{part} {ALIGNED_STACK} #0 {{\n{self.text}}}\n"
+        text += f"define i64 @{name}({given}) #0 {{\n{around}}}\n"
         return Unit(text, self.declared, self.units)
 
 

@@ -27,6 +27,13 @@ from rewrite_engine.link.native.text import (
     Assembler,
     literal,
 )
+from rewrite_engine.link.native.threads import (
+    GRAIN,
+    MIN_ELEMENTS,
+    MIN_OPERATIONS,
+    OPERATIONS_PER_CALL,
+)
+from rewrite_engine.link.native.units import SPLIT_UNIT
 from rewrite_engine.link.native.values import (
     ONE,
     Group,
@@ -63,6 +70,7 @@ class KernelText(Assembler):
         self.words: list[int] = []
         self.roles: dict[int, set[Any]] = {}  # what each word is for, as far as it is told
         self.touched: set[Any] = set()  # values whose addresses are taken
+        self.around = ""
         self.known: dict[tuple[int, str], str] = {}
         self.head: list[str] = []
 
@@ -125,10 +133,41 @@ class KernelText(Assembler):
             return pointer
         return self.at(pointer, self.word_for(offset, "word", offset), value.kind)
 
+    def share(self, units: Length, elements: Length, least: int, grain: int) -> None:
+        """Let threads share the kernel, whose text is that of a part with a range. units: along the
+        outermost loop; grain: how many of them belong together. least: how many elements there are
+        to be.
+        """
+        self.declare(f"i64 @{SPLIT_UNIT}(ptr, ptr, ptr, i64, i64)")
+        self.units[SPLIT_UNIT] = None
+        lines, given = ["entry:"], "ptr @part, ptr %frame, ptr %places"
+        for name, n in (("units", units), ("elements", elements)):
+            self.length(n)
+            k = self.words.index(self.region.word_of(n))
+            lines += [
+                f"  %{name}p = getelementptr i64, ptr %places, i64 {k}",
+                f"  %{name}w = load i64, ptr %{name}p",
+                f"  %{name}f = getelementptr i64, ptr %frame, i64 %{name}w",
+                f"  %{name} = load i64, ptr %{name}f",
+            ]
+        lines += [
+            f"  %much = icmp sgt i64 %elements, {least}",
+            "  br i1 %much, label %several, label %one",
+            "one:",
+            "  %r = call i64 @part(ptr %frame, ptr %places, i64 0, i64 %units)",
+            "  ret i64 %r",
+            "several:",
+            f"  %s = call i64 @{SPLIT_UNIT}({given}, i64 %units, i64 {grain})",
+            "  ret i64 %s",
+            "",
+        ]
+        self.around = "\n".join(lines)
+
     def kernel(self) -> tuple[Kernel, list[int]]:
         """Return the kernel and the words that it takes."""
         lines = ["entry:", *self.head, "  br label %go", "go:", *self.lines, "  ret i64 0", ""]
-        return Kernel("\n".join(lines), tuple(self.declared), tuple(self.units)), self.words
+        declared, units = tuple(self.declared), tuple(self.units)
+        return Kernel("\n".join(lines), declared, units, self.around), self.words
 
 
 def is_inline(x: Number) -> bool:
@@ -184,6 +223,7 @@ class LoopNest:
         self.cells: dict[NativeValue, tuple[str, str]] = {}  # sums, and what rounding lost of them
         self.reductions = [r for r in group.reduced if r.value in stored]
         self.sums = {r.value: self._target(r) for r in self.reductions}
+        self.first, self.end = "0", ""  # of the outermost loop; "": its length
         self._turn()
         collapse(self.axes, self._all_steps())
 
@@ -226,10 +266,27 @@ class LoopNest:
             return
         for r in self.reductions:
             self._start(r)
+        self._share()
         self._level(0, streams, pointers)
         for r in self.reductions:
             if self._whole(r):
                 t.store_one(self._result(r), pointers[id(self.sums[r.value])], r.value.kind)
+
+    def _share(self) -> None:
+        """Let threads share the outermost loop, if it may run in any order and is not always
+        short.
+        """
+        steps = [self.sums[r.value].steps[0] for r in self.reductions]
+        if None in steps or any(map(self._several, self.reductions)):
+            return
+        calls = sum([node.calls_function for node in self.live])
+        operations = len(self.live) + len(self.loads) + OPERATIONS_PER_CALL * calls
+        least = max(MIN_ELEMENTS, MIN_OPERATIONS // operations)
+        elements = times(*self.axes)
+        if not elements[1] and elements[0] <= least:
+            return
+        self.first, self.end = "%from", "%to"
+        self.t.share(self.axes[0], elements, least, GRAIN if len(self.axes) == 1 else 1)
 
     def _level(self, d: int, streams: Sequence[Stream], pointers: dict[int, str]) -> None:
         """Write the loop over axis `d`, and those inside."""
@@ -249,12 +306,15 @@ class LoopNest:
             self._level(d + 1, streams, here)
             return []
 
-        t.loop("0", t.length(self.axes[d]), "1", body)
+        first, end = (self.first, self.end) if d == 0 else ("0", "")
+        t.loop(first, end or t.length(self.axes[d]), "1", body)
 
     def _line(self, pointers: dict[int, str]) -> None:
         """Write the innermost loop: in partial sums, if there is a sum."""
         t = self.t
-        n = t.length(self.axes[-1])
+        first, n = "0", t.length(self.axes[-1])
+        if len(self.axes) == 1 and self.end:
+            first, n = self.first, self.end
         fixed = {
             key: t.spread(t.load_one(pointers[id(s)], s.value.kind), s.value.kind)
             for key, s in self.loads.items()
@@ -277,9 +337,9 @@ class LoopNest:
             return []
 
         if in_parts:
-            t.loop("0", n, str(VECTORS_PER_PARTIAL_SUM * t.width), part)
+            t.loop(first, n, str(VECTORS_PER_PARTIAL_SUM * t.width), part)
         else:
-            part("0", [])
+            part(first, [])
         for r in inner:
             if not self._whole(r):
                 self._finish(r, pointers[id(self.sums[r.value])])

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rewrite_engine.link.native import threads
 from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE_FUNCTIONS, Math
 from rewrite_engine.link.native.own_code import own_loops
 from rewrite_engine.link.native.target import Machine
@@ -90,6 +91,10 @@ def unit(full: str, machine: Machine) -> Unit:
     """Return the unit of a name: `exp_w8` is the function on vectors of 8, `exp_f_w8` that of
     float32.
     """
+    if full == SPLIT_UNIT:
+        imports = {"pool": threads.pool.ctypes.data} | (threads.functions() or {})
+        threads.refresh()
+        return Unit(threads.TEXT, threads.DECLARED, (), tuple(imports.items()))
     name, _, width = full.rpartition("_w")
     if name in _ufuncs:
         return _of_ufunc(full, name, int(width))
@@ -154,6 +159,7 @@ def _calling(
     return Unit(text, tuple(declared), (), tuple(imports))
 
 
+SPLIT_UNIT = "split"  # the function that shares a kernel among threads
 ROUTINE_PREFIX = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
 CLOCK_UNIT = "clock_gettime"  # the function of C
 PRODUCT_PREFIX = (
