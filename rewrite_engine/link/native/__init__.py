@@ -8,7 +8,8 @@ becomes statements (`region.py`, by `lower.py` and the files of families; C sour
 statement becomes a kernel (`loops.py`; reductions: `accumulators.py`), a kernel machine code
 (`library.py`), which is found by its text and cached on disk. One function for all regions calls
 kernels (`runtime.py`); `timing.py` times them for profiles. Code is unoptimised first
-(`optimised.py`).
+(`optimised.py`); texts of groups are found again (`alike.py`); threads share long loops
+(`threads.py`).
 """
 
 from rewrite_engine.link.native import (

@@ -148,6 +148,8 @@ def _role(found: Collection[Any], about: Description) -> Any:
     if len(found) != 1:
         return None
     ((name, what),) = found
+    if name == "fresh":
+        return name, 0
     if name == "length":
         words = [about.words.get(word) for word in what[1]]
         return None if None in words else (name, (what[0], tuple(words)))
@@ -169,6 +171,8 @@ def _read(region: Any, known: Known, about: Description) -> Found | None:
             found.append(region.constant_word(numbers[what]))
         elif name == "word":
             found.append(words[what])
+        elif name == "fresh":
+            found.append(region.new_word())
         else:
             found.append(region.place_of(values[what]))
             touched.add(values[what])

@@ -48,6 +48,7 @@ from rewrite_engine.link.native.values import (
 )
 
 VECTORS_PER_PARTIAL_SUM = 128
+BLOCK, MAX_BLOCKS = 1 << 16, 64  # elements of a reduction to a number that one thread takes
 MAX_UNMASKED_NODES = 12  # of a loop that is written twice, once without masks
 #: vectors per iteration if functions are called or vectors reduced, so that a processor does not
 #: wait for one
@@ -66,26 +67,33 @@ class KernelText(Assembler):
 
     def __init__(self, region: Any, machine: Machine, width: int | None = None) -> None:
         super().__init__(machine.width if width is None else width, machine.fma)
-        self.region = region
+        self.region, self.machine = region, machine
         self.words: list[int] = []
         self.roles: dict[int, set[Any]] = {}  # what each word is for, as far as it is told
         self.touched: set[Any] = set()  # values whose addresses are taken
-        self.around = ""
+        self.around: KernelText | None = None  # if this is a part with a range: what calls it
         self.known: dict[tuple[int, str], str] = {}
         self.head: list[str] = []
+
+    def beside(self) -> KernelText:
+        """Return the text of another function of the same kernel, which reads the same words."""
+        other = KernelText(self.region, self.machine, 1)
+        other.words, other.roles, other.touched = self.words, self.roles, self.touched
+        other.declared, other.units, other.current_label = self.declared, self.units, "go"
+        return other
 
     def word(self, word: int, type_: str = "i64") -> str:
         """Return a word of the frame."""
         found = self.known.get((word, type_))
         if found is None:
-            k = len(self.words)
-            self.words.append(word)
-            found = self.known[word, type_] = f"%a{k}"
+            k = self.words.index(word) if word in self.words else len(self.words)
+            self.words += [word] * (k == len(self.words))
+            found = self.known[word, type_] = f"%a{k}" + ("" if type_ == "i64" else f"_{type_}")
             self.head += [
-                f"  %a{k}p = getelementptr i64, ptr %places, i64 {k}",
-                f"  %a{k}w = load i64, ptr %a{k}p",
-                f"  %a{k}f = getelementptr i64, ptr %frame, i64 %a{k}w",
-                f"  {found} = load {type_}, ptr %a{k}f",
+                f"  {found}p = getelementptr i64, ptr %places, i64 {k}",
+                f"  {found}w = load i64, ptr {found}p",
+                f"  {found}f = getelementptr i64, ptr %frame, i64 {found}w",
+                f"  {found} = load {type_}, ptr {found}f",
             ]
         return found
 
@@ -133,41 +141,34 @@ class KernelText(Assembler):
             return pointer
         return self.at(pointer, self.word_for(offset, "word", offset), value.kind)
 
-    def share(self, units: Length, elements: Length, least: int, grain: int) -> None:
-        """Let threads share the kernel, whose text is that of a part with a range. units: along the
-        outermost loop; grain: how many of them belong together. least: how many elements there are
-        to be.
+    def whole(self) -> str:
+        """Return the lines of the function."""
+        return "\n".join(
+            ["entry:", *self.head, "  br label %go", "go:", *self.lines, "  ret i64 0", ""]
+        )
+
+    def call_part(self, units: str, elements: str, least: int, grain: int) -> None:
+        """Call the part with a range: for all of it, or by several threads if there are more
+        elements than `least`. units: of the range; grain: how many of them belong together.
         """
         self.declare(f"i64 @{SPLIT_UNIT}(ptr, ptr, ptr, i64, i64)")
         self.units[SPLIT_UNIT] = None
-        lines, given = ["entry:"], "ptr @part, ptr %frame, ptr %places"
-        for name, n in (("units", units), ("elements", elements)):
-            self.length(n)
-            k = self.words.index(self.region.word_of(n))
-            lines += [
-                f"  %{name}p = getelementptr i64, ptr %places, i64 {k}",
-                f"  %{name}w = load i64, ptr %{name}p",
-                f"  %{name}f = getelementptr i64, ptr %frame, i64 %{name}w",
-                f"  %{name} = load i64, ptr %{name}f",
-            ]
-        lines += [
-            f"  %much = icmp sgt i64 %elements, {least}",
-            "  br i1 %much, label %several, label %one",
-            "one:",
-            "  %r = call i64 @part(ptr %frame, ptr %places, i64 0, i64 %units)",
-            "  ret i64 %r",
-            "several:",
-            f"  %s = call i64 @{SPLIT_UNIT}({given}, i64 %units, i64 {grain})",
-            "  ret i64 %s",
-            "",
-        ]
-        self.around = "\n".join(lines)
+        much = self.new(f"icmp sgt i64 {elements}, {least}")
+        several, one, behind = self.label(), self.label(), self.label()
+        self.do(f"br i1 {much}, label %{several}, label %{one}")
+        self.start(one)
+        self.new(f"call i64 @part(ptr %frame, ptr %places, i64 0, i64 {units})")
+        self.do(f"br label %{behind}")
+        self.start(several)
+        given = "ptr @part, ptr %frame, ptr %places"
+        self.new(f"call i64 @{SPLIT_UNIT}({given}, i64 {units}, i64 {grain})")
+        self.do(f"br label %{behind}")
+        self.start(behind)
 
     def kernel(self) -> tuple[Kernel, list[int]]:
         """Return the kernel and the words that it takes."""
-        lines = ["entry:", *self.head, "  br label %go", "go:", *self.lines, "  ret i64 0", ""]
-        declared, units = tuple(self.declared), tuple(self.units)
-        return Kernel("\n".join(lines), declared, units, self.around), self.words
+        around = "" if self.around is None else self.around.whole()
+        return Kernel(self.whole(), tuple(self.declared), tuple(self.units), around), self.words
 
 
 def is_inline(x: Number) -> bool:
@@ -266,11 +267,20 @@ class LoopNest:
             return
         for r in self.reductions:
             self._start(r)
+        if self._is_reduced_to_numbers():
+            self._in_blocks(pointers)
+            return
         self._share()
         self._level(0, streams, pointers)
         for r in self.reductions:
             if self._whole(r):
                 t.store_one(self._result(r), pointers[id(self.sums[r.value])], r.value.kind)
+
+    def _least(self) -> int:
+        """Return from how many elements on threads share them."""
+        calls = sum([node.calls_function for node in self.live])
+        operations = len(self.live) + len(self.loads) + OPERATIONS_PER_CALL * calls
+        return max(MIN_ELEMENTS, MIN_OPERATIONS // operations)
 
     def _share(self) -> None:
         """Let threads share the outermost loop, if it may run in any order and is not always
@@ -279,14 +289,85 @@ class LoopNest:
         steps = [self.sums[r.value].steps[0] for r in self.reductions]
         if None in steps or any(map(self._several, self.reductions)):
             return
-        calls = sum([node.calls_function for node in self.live])
-        operations = len(self.live) + len(self.loads) + OPERATIONS_PER_CALL * calls
-        least = max(MIN_ELEMENTS, MIN_OPERATIONS // operations)
-        elements = times(*self.axes)
+        elements, least = times(*self.axes), self._least()
         if not elements[1] and elements[0] <= least:
             return
         self.first, self.end = "%from", "%to"
-        self.t.share(self.axes[0], elements, least, GRAIN if len(self.axes) == 1 else 1)
+        around = self.t.around = self.t.beside()
+        units, n = around.length(self.axes[0]), around.length(elements)
+        around.call_part(units, n, least, GRAIN if len(self.axes) == 1 else 1)
+
+    # --- reductions of all elements, in blocks ----------------------------------------------------
+
+    def _is_reduced_to_numbers(self) -> bool:
+        """Return whether all reductions are of all elements, which are on one axis, in any
+        order, and may be many.
+        """
+        in_order = [NUMBER_CLASS[r.value.kind] == "d" and r.name == "mul" for r in self.reductions]
+        if len(self.axes) > 1 or not self.reductions or any(in_order):
+            return False
+        return all(map(self._whole, self.reductions)) and not self._at_most(BLOCK)
+
+    def _in_blocks(self, pointers: dict[int, str]) -> None:
+        """Write a part that reduces some blocks, and the function that combines what it found: in
+        order, so that it does not matter which thread has computed it.
+        """
+        t, n = self.t, self.t.length(self.axes[0])
+        size, room = _block_size(t, n), self.t.region.new_word()
+        results = t.word_for(room, "fresh", room, "ptr")
+        cells = list(self.cells.items())
+        kinds = {r.value: r.value.kind for r in self.reductions}
+
+        def block(i: str, _: list[str]) -> list[str]:
+            for r in self.reductions:
+                self._reset(r)
+            self.first = t.new(f"mul i64 {i}, {size}")
+            t.declare("i64 @llvm.smin.i64(i64, i64)")
+            far = t.new(f"add i64 {self.first}, {size}")
+            self.end = t.new(f"call i64 @llvm.smin.i64(i64 {far}, i64 {n})")
+            self._line(pointers)
+            here = t.at(results, t.new(f"mul i64 {i}, {2 * len(cells)}"), "i")
+            for k, (value, (total, lost)) in enumerate(cells):
+                _copy(t, total, t.at(here, str(2 * k), "i"), kinds[value])
+                if kinds[value] == "d":
+                    _copy(t, lost, t.at(here, str(2 * k + 1), "i"), "d")
+            return []
+
+        t.loop("%from", "%to", "1", block)
+        around = t.around = t.beside()
+        n = around.length(self.axes[0])
+        size = _block_size(around, n)
+        last = around.new(f"add i64 {n}, {around.new(f'sub i64 {size}, 1')}")
+        count = around.new(f"sdiv i64 {last}, {size}")
+        place = around.room(f"[{2 * MAX_BLOCKS * len(cells)} x i64]")
+        around.put(room, place, "ptr")
+        around.call_part(count, n, self._least(), 1)
+        self._combine_blocks(around, place, count)
+
+    def _combine_blocks(self, around: KernelText, place: str, count: str) -> None:
+        """Write the reduction of the blocks' results."""
+        self.t = around
+        self.cells = {}
+        for r in self.reductions:
+            self._start(r)
+
+        def one(i: str, _: list[str]) -> list[str]:
+            here = around.at(place, around.new(f"mul i64 {i}, {2 * len(self.cells)}"), "i")
+            for k, r in enumerate(self.reductions):
+                kind, lost = LLVM_TYPE[r.value.kind], self.cells[r.value][1]
+                self._keep(r, around.new(f"load {kind}, ptr {around.at(here, str(2 * k), 'i')}"))
+                if is_compensated(r):
+                    more = around.new(f"load double, ptr {around.at(here, str(2 * k + 1), 'i')}")
+                    so_far = around.new(f"load double, ptr {lost}")
+                    all_lost = around.new(f"fadd double {so_far}, {more}")
+                    around.do(f"store double {all_lost}, ptr {lost}")
+            return []
+
+        around.loop("0", count, "1", one)
+        for r in self.reductions:
+            target = self.sums[r.value]
+            pointer = around.address(target.value, target.offset)
+            around.store_one(self._result(r), pointer, r.value.kind)
 
     def _level(self, d: int, streams: Sequence[Stream], pointers: dict[int, str]) -> None:
         """Write the loop over axis `d`, and those inside."""
@@ -563,6 +644,18 @@ class LoopNest:
         if self._several(r):
             found = combine(_single(t), r, t.load_one(pointer, r.value.kind), found)
         t.store_one(found, pointer, r.value.kind)
+
+
+def _block_size(t: Assembler, n: str) -> str:
+    """Write how many of n elements are a block: there are at most `MAX_BLOCKS`."""
+    blocks = t.new(f"sdiv i64 {t.new(f'sub i64 {n}, 1')}, {BLOCK * MAX_BLOCKS}")
+    return t.new(f"mul i64 {t.new(f'add i64 {blocks}, 1')}, {BLOCK}")
+
+
+def _copy(t: Assembler, source: str, target: str, kind: str) -> None:
+    """Write a copy of a number in memory."""
+    type_ = LLVM_TYPE[kind]
+    t.do(f"store {type_} {t.new(f'load {type_}, ptr {source}')}, ptr {target}")
 
 
 def _chains(inner: Sequence[Reduced]) -> int:
