@@ -152,8 +152,8 @@ class Config:
     """Settings of the library: attributes to read and set.
 
     floatX: dtype of `vector()`, `matrix()`, … if you pass none. mode: the default `Mode`. linker:
-    linker of modes that name none; "auto" is "native" if llvmlite is installed (on Linux on x86-64,
-    where native code is tested), else "vm"; for "fast_compile" it is always "vm".
+    linker of modes that name none; "auto" is "native" if llvmlite is installed (on Linux, on x86-64
+    and AArch64, where native code is tested), else "vm"; for "fast_compile" it is always "vm".
 
     on_rule_error: what to do if a rule raises an error. on_budget: what to do if rules use up their
     budget: "raise" an error, or "stop" and keep the graph rewritten so far. on_unused_input: what

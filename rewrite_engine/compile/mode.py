@@ -332,7 +332,8 @@ def is_native_usual() -> bool:
     return python and not threads and here and has_llvmlite()
 
 
-TESTED = (("linux", "x86_64"),)
+#: where native code is tested: AArch64 under emulation (`scripts/arm`)
+TESTED = (("linux", "x86_64"), ("linux", "aarch64"))
 
 
 def _names(linker: Any) -> tuple[str, str | Linker]:

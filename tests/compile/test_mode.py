@@ -59,7 +59,7 @@ def test_the_usual_linker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    [("sys.platform", "darwin"), ("os.uname", lambda: SimpleNamespace(machine="aarch64")),
+    [("sys.platform", "darwin"), ("os.uname", lambda: SimpleNamespace(machine="riscv64")),
      ("sys.version_info", (3, 14, 0)), ("sys.abiflags", "t")],
 )  # fmt: skip
 def test_native_code_is_usual_where_it_is_tested(where: Any, monkeypatch: Any) -> None:

@@ -40,7 +40,7 @@ class Word:
         return self.table() is not None
 
     def replace(self, address: int) -> None:
-        """Store another address."""
+        """Store another address in the table."""
         table = self.table()
         if table is not None:
             table[self.place] = address

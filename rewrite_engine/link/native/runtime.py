@@ -508,7 +508,7 @@ class _Entered:
         self.method = method
 
     def replace(self, address: int) -> None:
-        """Store another address."""
+        """Let functions enter at another address."""
         self.method.code = address
 
 

@@ -53,10 +53,12 @@ class Machine:
         self.features = features
         have = set(features.split(","))
         self.width = 8 if "+avx512f" in have else 4 if "+avx2" in have else 2
-        self.fma = "+fma" in have
         self._target = found.Target.from_default_triple()
+        is_arm = self._target.triple.startswith(("aarch64", "arm64"))
+        self.fma = "+fma" in have or is_arm
         self._makers = {level: self._machine(level) for level in _generating}
-        self._jit = found.create_lljit_compiler(self._machine(2))
+        # (the other loader puts code and constants too far apart for AArch64)
+        self._jit = found.create_lljit_compiler(self._machine(2), use_jit_link=is_arm)
         self.attributes = f'nounwind "prefer-vector-width"="{64 * self.width}"'
         version = ".".join(map(str, found.llvm_version_info))
         self.identity = (self._target.triple, self.cpu, self.features, version)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable
 
 import pytest
 
 from rewrite_engine.link.linker import has_llvmlite
 from rewrite_engine.link.native.library import Kernel, Library
+from rewrite_engine.link.native.target import Machine
 
 collect_ignore_glob = [] if has_llvmlite() else ["test_*.py"]
+
+
+def machine_called(name: str) -> Machine | None:
+    """A processor that this one can stand for: "host" (None), or one with fewer instructions."""
+    features = {"avx2": "+avx,+avx2", "sse2": ""}
+    if name == "host":
+        return None
+    if platform.machine() != "x86_64":
+        pytest.skip("another kind of processor")
+    return Machine("x86-64", features[name])
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.native import NativeLinker
 from rewrite_engine.link.native.target import Machine
+from tests.link.native.conftest import machine_called
 
 LENGTHS = [*range(1, 20), 31, 32, 33, 63, 64, 65, 66, 127, 128, 129, 1500]
 FLOATS, INTEGERS = ("float64", "float32"), ("int64", "int32", "int8", "uint64", "uint8", "bool")
@@ -21,11 +22,9 @@ FLOATS, INTEGERS = ("float64", "float32"), ("int64", "int32", "int8", "uint64", 
 
 @pytest.fixture(params=["host", "avx2", "sse2"])
 def mode(request: Any) -> rw.Mode:
-    names = {"avx2": ("x86-64", "+avx,+avx2"), "sse2": ("x86-64", "")}
     if request.param == "avx2" and "+avx2" not in Machine().features.split(","):
         pytest.skip("no such processor")
-    machine = Machine(*names[request.param]) if request.param in names else None
-    return rw.Mode(linker=NativeLinker(machine))
+    return rw.Mode(linker=NativeLinker(machine_called(request.param)))
 
 
 def extremum(values: Any, least: bool) -> Any:

@@ -12,7 +12,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.native import NativeLinker
-from rewrite_engine.link.native.target import Machine
+from tests.link.native.conftest import machine_called
 from tests.link.native.test_indexing import native
 
 x = pt.dvector("x")
@@ -23,7 +23,7 @@ k, n = pt.lscalars("k", "n")
 
 @pytest.fixture(params=["host", "sse2"])
 def mode(request: Any) -> rw.Mode:
-    return rw.Mode(linker=NativeLinker(Machine("x86-64", "") if request.param == "sse2" else None))
+    return rw.Mode(linker=NativeLinker(machine_called(request.param)))
 
 
 @pytest.mark.parametrize("by", [1, 2, -1, -3])

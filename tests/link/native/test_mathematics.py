@@ -19,6 +19,7 @@ from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE_FUNCTIONS
 from rewrite_engine.link.native.runtime import DECLARATIONS, entry_text
 from rewrite_engine.link.native.target import Machine, llvm
 from rewrite_engine.link.native.units import unit
+from tests.link.native.conftest import machine_called
 from tests.link.reference import link
 
 MOST, MOST_SINGLE = 2.0, 3.0  # units
@@ -32,7 +33,7 @@ TRUE: dict[str, Any] = {
 
 @pytest.fixture(scope="module", params=["host", "sse2"])
 def linker(request: Any) -> Linker:
-    return NativeLinker(Machine("x86-64", "") if request.param == "sse2" else None)
+    return NativeLinker(machine_called(request.param))
 
 
 def points(name: str) -> Any:
