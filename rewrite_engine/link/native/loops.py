@@ -28,10 +28,11 @@ from rewrite_engine.link.native.text import (
     literal,
 )
 from rewrite_engine.link.native.threads import (
-    GRAIN,
+    LINE,
     MIN_ELEMENTS,
     MIN_OPERATIONS,
     OPERATIONS_PER_CALL,
+    PART_OPERATIONS,
 )
 from rewrite_engine.link.native.units import SPLIT_UNIT
 from rewrite_engine.link.native.values import (
@@ -147,10 +148,12 @@ class KernelText(Assembler):
             ["entry:", *self.head, "  br label %go", "go:", *self.lines, "  ret i64 0", ""]
         )
 
-    def call_part(self, units: str, elements: str, least: int, grain: int) -> None:
-        """Call the part with a range: for all of it, or by several threads if there are more
-        elements than `least`. units: of the range; grain: how many of them belong together.
+    def call_part(self, units: str, elements: str, operations: int, grain: int) -> None:
+        """Call the part with a range: for all of it, or by several threads if there is much to do.
+        units: of the range. operations: for an element. grain: how many units belong together; 0:
+        as many as are worth a thread.
         """
+        least = least_elements(operations)
         self.declare(f"i64 @{SPLIT_UNIT}(ptr, ptr, ptr, i64, i64)")
         self.units[SPLIT_UNIT] = None
         much = self.new(f"icmp sgt i64 {elements}, {least}")
@@ -160,8 +163,14 @@ class KernelText(Assembler):
         self.new(f"call i64 @part(ptr %frame, ptr %places, i64 0, i64 {units})")
         self.do(f"br label %{behind}")
         self.start(several)
+        size: Any = grain
+        if not grain:
+            number = self.new(f"udiv i64 {elements}, {units}")
+            self.declare("i64 @llvm.umax.i64(i64, i64)")
+            size = self.new(f"udiv i64 {PART_OPERATIONS // operations}, {number}")
+            size = self.new(f"call i64 @llvm.umax.i64(i64 {size}, i64 1)")
         given = "ptr @part, ptr %frame, ptr %places"
-        self.new(f"call i64 @{SPLIT_UNIT}({given}, i64 {units}, i64 {grain})")
+        self.new(f"call i64 @{SPLIT_UNIT}({given}, i64 {units}, i64 {size})")
         self.do(f"br label %{behind}")
         self.start(behind)
 
@@ -169,6 +178,11 @@ class KernelText(Assembler):
         """Return the kernel and the words that it takes."""
         around = "" if self.around is None else self.around.whole()
         return Kernel(self.whole(), tuple(self.declared), tuple(self.units), around), self.words
+
+
+def least_elements(operations: int) -> int:
+    """Return from how many elements on threads share them. operations: for an element."""
+    return max(MIN_ELEMENTS, MIN_OPERATIONS // operations)
 
 
 def is_inline(x: Number) -> bool:
@@ -276,11 +290,10 @@ class LoopNest:
             if self._whole(r):
                 t.store_one(self._result(r), pointers[id(self.sums[r.value])], r.value.kind)
 
-    def _least(self) -> int:
-        """Return from how many elements on threads share them."""
+    def _operations(self) -> int:
+        """Return what an element costs."""
         calls = sum([node.calls_function for node in self.live])
-        operations = len(self.live) + len(self.loads) + OPERATIONS_PER_CALL * calls
-        return max(MIN_ELEMENTS, MIN_OPERATIONS // operations)
+        return len(self.live) + len(self.loads) + OPERATIONS_PER_CALL * calls
 
     def _share(self) -> None:
         """Let threads share the outermost loop, if it may run in any order and is not always
@@ -289,13 +302,14 @@ class LoopNest:
         steps = [self.sums[r.value].steps[0] for r in self.reductions]
         if None in steps or any(map(self._several, self.reductions)):
             return
-        elements, least = times(*self.axes), self._least()
-        if not elements[1] and elements[0] <= least:
+        elements, operations = times(*self.axes), self._operations()
+        if not elements[1] and elements[0] <= least_elements(operations):
             return
         self.first, self.end = "%from", "%to"
         around = self.t.around = self.t.beside()
         units, n = around.length(self.axes[0]), around.length(elements)
-        around.call_part(units, n, least, GRAIN if len(self.axes) == 1 else 1)
+        grain = -(-PART_OPERATIONS // operations // LINE) * LINE if len(self.axes) == 1 else 0
+        around.call_part(units, n, operations, grain)
 
     # --- reductions of all elements, in blocks ----------------------------------------------------
 
@@ -341,7 +355,7 @@ class LoopNest:
         count = around.new(f"sdiv i64 {last}, {size}")
         place = around.room(f"[{2 * MAX_BLOCKS * len(cells)} x i64]")
         around.put(room, place, "ptr")
-        around.call_part(count, n, self._least(), 1)
+        around.call_part(count, n, self._operations(), 1)
         self._combine_blocks(around, place, count)
 
     def _combine_blocks(self, around: KernelText, place: str, count: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -26,9 +27,9 @@ HELPERS, STARTED, BUSY, PART, FRAME, PLACES, UNITS, SIZE, NEXT, STATUS, WAKE, DO
 )  # fmt: skip
 POOL_WORDS = 64
 PARTS_PER_THREAD = 4  # so that a slow thread does not keep the others waiting
-GRAIN = 4096  # elements along one axis, at least, and a multiple of them
-#: of operations: fewer take as long as waking a thread
-MIN_OPERATIONS, MIN_ELEMENTS = 1 << 18, 1 << 15
+LINE = 64  # elements along one axis of which parts are multiples: threads write to no common line
+#: of operations: fewer, in all or in a part, take as long as waking a thread
+MIN_OPERATIONS, MIN_ELEMENTS, PART_OPERATIONS = 1 << 18, 1 << 15, 1 << 16
 OPERATIONS_PER_CALL = 16  # of a function such as exp, against a sum or product
 
 _memory = np.zeros(POOL_WORDS + 8, np.int64)
@@ -38,13 +39,28 @@ pool = _memory[_ahead : _ahead + POOL_WORDS]
 
 def available() -> int:
     """Return how many threads a call may use: `config.threads`; if that is 0, `OMP_NUM_THREADS`, or
-    the cores of this process.
+    the cores of this process, as far as a container lets it use them.
     """
     if config.threads:
         return int(config.threads)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = min(cores or 1, quota())
     asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return min(int(asked), cores or 1) if asked.isdigit() and int(asked) else cores or 1
+    return min(int(asked), cores) if asked.isdigit() and int(asked) else cores
+
+
+def quota(folder: str = "/sys/fs/cgroup") -> int:
+    """Return how many cores the time that Linux gives to a container is worth; many without a
+    limit.
+    """
+    for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        words: list[str] = []
+        for name in names:
+            with suppress(OSError), open(os.path.join(folder, name), encoding="ascii") as file:
+                words += file.read().split()
+        if len(words) == 2 and all([word.isdigit() for word in words]) and int(words[1]):
+            return max(1, round(int(words[0]) / int(words[1])))
+    return 1 << 16
 
 
 def refresh() -> None:

@@ -125,6 +125,24 @@ def test_how_many_there_are(
         assert threads.available() == found
 
 
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"cpu.max": "200000 100000"}, 2),
+        ({"cpu.max": "50000 100000\n"}, 1),
+        ({"cpu.max": "max 100000"}, 1 << 16),
+        ({"cpu/cpu.cfs_quota_us": "400000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 4),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 1 << 16),
+        ({}, 1 << 16),
+    ],
+)
+def test_what_a_container_may_use(files: dict[str, str], wanted: int, tmp_path: Path) -> None:
+    (tmp_path / "cpu").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert threads.quota(str(tmp_path)) == wanted
+
+
 PROGRAM = """
 import os
 import numpy as np
