@@ -173,6 +173,8 @@ class CumOp(AlongOneAxis):
     def __init__(self, axis: int, mode: str = "add") -> None:
         if mode not in _UFUNC:
             raise ValueError(f"mode must be 'add' or 'mul', not {mode!r}")
+        if not hasattr(axis, "__index__"):
+            raise AxisTypeError(f"the axis of CumOp must be an integer >= 0, not {axis!r}")
         self.axis = axis
         self.mode = mode
         self.moves_only = mode == "add"

@@ -16,6 +16,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import (
     AxisError,
+    AxisTypeError,
     DTypeError,
     ForeignObjectError,
     NDimError,
@@ -589,3 +590,10 @@ def test_errors(wrong: Any, error: Any, text: str) -> None:
 def test_percentiles_beyond_100() -> None:
     with pytest.raises(ValueError, match="percentiles from 0 to 100"):
         pt.percentile(pt.vector(), 101)
+
+
+@pytest.mark.parametrize("axis", [None, (0,), 0.5])
+def test_the_op_of_running_sums_takes_one_axis(axis: Any) -> None:
+    """(`cumsum` itself takes None, and flattens.)"""
+    with pytest.raises(AxisTypeError, match=r"axis of CumOp must be an integer >= 0, not "):
+        pt.CumOp(axis)
