@@ -162,7 +162,6 @@ def _read(region: Any, known: Known, about: Description) -> Found | None:
     """Return a known kernel with the words of a group; None if two of them are one word here."""
     words, values, numbers = [list(x) for x in (about.words, about.values, about.numbers)]
     found: list[int] = []
-    touched: set[NativeValue] = set()
     for name, what in known.roles:
         if name == "length":
             n, of = what
@@ -175,7 +174,6 @@ def _read(region: Any, known: Known, about: Description) -> Found | None:
             found.append(region.new_word())
         else:
             found.append(region.place_of(values[what]))
-            touched.add(values[what])
     if len(set(found)) < len(found):
         return None
-    return Found(known.kernel, found, touched)
+    return Found(known.kernel, found, set(values))
