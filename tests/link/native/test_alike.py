@@ -57,7 +57,7 @@ def test_a_graph_is_written_once(graph: Any, n: int, compared: list[bool]) -> No
         inputs, outputs = graph(pt, rw.grad, n)
         rw.function(inputs, outputs, mode="native")
         if turn:
-            assert sum(compared) > 0.9 * len(compared) > 0  # (some are written by closures)
+            assert sum(compared) > 0.8 * len(compared) > 0  # (some are written by closures)
     if graph is graphs.deep:  # its layers are alike
         alike._known.clear()
         compared.clear()
