@@ -127,6 +127,31 @@ def measure(graph: Any, n: int, shape: Callable[[int], Any]) -> dict[str, tuple[
     return {name: (found[name] * 1e6, compile_[name]) for name in work}
 
 
+def softmax(pt: Any, grad: Any, n: int) -> Any:
+    """Softmax of a vector."""
+    x = pt.dvector("x")
+    return [x], [pt.special.softmax(x, axis=0)]
+
+
+def on_two_cores() -> Iterator[Row]:
+    """How much faster two threads are than one."""
+    large = [case for case in CASES if case[0].startswith(("chain(10)", "rows"))]
+    large.append(("softmax, 1,000,000", softmax, 1, lambda i: (1_000_000,)))
+    for name, graph, n, shape in large:
+        inputs, outputs = graph(pt, rw.grad, n)
+        f = rw.function(inputs, outputs, mode=rw.Mode("native", wait=True))
+        values = [np.random.default_rng(0).normal(size=shape(i)) for i in range(len(inputs))]
+
+        def call(threads: int, f: Any = f, values: Any = values) -> None:
+            rw.config.threads = threads
+            f(*values)
+
+        with rw.config.change_flags(threads=1):
+            found = medians({str(k): lambda k=k, call=call: call(k) for k in (1, 2)}, turns=TURNS)
+        ratio = found["1"] / found["2"]
+        yield Row(f"{name}, two threads", f"{digits(ratio)} × one", "≥ 1.7 ×", ratio >= 1.7)
+
+
 def text(figures: tuple[float, float]) -> str:
     return f"{digits(figures[0])} µs, {digits(figures[1])} ms"
 
@@ -142,3 +167,4 @@ def main() -> Iterator[Row]:
         best = min(us for us, _ in found.values())
         peers = tuple([(peer, text(figures)) for peer, figures in found.items()])
         yield Row(name, text(native), f"< {digits(best)} µs", native[0] < best, peers)
+    yield from on_two_cores()

@@ -160,7 +160,7 @@ def _role(found: Collection[Any], about: Description) -> Any:
 
 def _read(region: Any, known: Known, about: Description) -> Found | None:
     """Return a known kernel with the words of a group; None if two of them are one word here."""
-    words, values, numbers = [list(x) for x in (about.words, about.values, about.numbers)]
+    words, values, numbers = list(about.words), list(about.values), list(about.numbers)
     found: list[int] = []
     for name, what in known.roles:
         if name == "length":
