@@ -68,7 +68,7 @@ class KernelText(Assembler):
 
     def __init__(self, region: Any, machine: Machine, width: int | None = None) -> None:
         super().__init__(machine.width if width is None else width, machine.fma)
-        self.region, self.machine = region, machine
+        self.region, self.machine, self.saturates = region, machine, machine.saturates
         self.words: list[int] = []
         self.roles: dict[int, set[Any]] = {}  # what each word is for, as far as it is told
         self.touched: set[Any] = set()  # values whose addresses are taken

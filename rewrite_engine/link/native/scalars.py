@@ -341,8 +341,15 @@ def convert(t: Assembler, x: str, kind: str, to: str) -> str:
 
 def _whole(t: Assembler, x: str, kind: str, to: str) -> str:
     """A float as an integer. Out of range it is what NumPy's code gives for one number: the low
-    bits of the smallest int32, or int64.
+    bits of the smallest int32, or int64; on AArch64, of the nearest integer of that size.
     """
+    if t.saturates:
+        near = to if SIZE[to] >= 4 else ("u32" if to in UNSIGNED else "i32")
+        name = "fptoui" if near in UNSIGNED else "fptosi"
+        full = f"llvm.{name}.sat.{t.suffix(near)}.{t.suffix(kind)}"
+        t.declare(f"{t.type(near)} @{full}({t.type(kind)})")
+        found = t.new(f"call {t.type(near)} @{full}({t.type(kind)} {x})")
+        return found if near == to else t.cast("trunc", found, near, to)
     if to == "u64":
         half = t.constant(2.0**63, kind)
         high = _truncate(t, t.bin("fsub", x, half, kind), kind, "i")

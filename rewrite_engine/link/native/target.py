@@ -41,7 +41,8 @@ def llvm() -> Any:
 class Machine:
     """Target processor, by LLVM's names; by default the host.
 
-    width: the number of doubles in a register. fma: whether x * y + z is one instruction. identity:
+    width: the number of doubles in a register. fma: whether x * y + z is one instruction.
+    saturates: whether a float that is too large for an integer becomes the largest. identity:
     the properties that machine code depends on.
     """
 
@@ -55,7 +56,7 @@ class Machine:
         self.width = 8 if "+avx512f" in have else 4 if "+avx2" in have else 2
         self._target = found.Target.from_default_triple()
         is_arm = self._target.triple.startswith(("aarch64", "arm64"))
-        self.fma = "+fma" in have or is_arm
+        self.fma, self.saturates = "+fma" in have or is_arm, is_arm
         self._makers = {level: self._machine(level) for level in _generating}
         # (the other loader puts code and constants too far apart for AArch64)
         self._jit = found.create_lljit_compiler(self._machine(2), use_jit_link=is_arm)

@@ -54,8 +54,10 @@ class Assembler:
 
     declared: declarations of called functions. units: names of called library functions.
     current_label: of the basic block that is written. active: the mask of the lanes that count;
-    None if all do.
+    None if all do. saturates: whether a float that is too large for an integer becomes the largest.
     """
+
+    saturates = False
 
     def __init__(self, width: int = 1, fma: bool = False) -> None:
         self.width, self.fused = width, fma

@@ -4,6 +4,7 @@ all scalar ops, of random graphs.
 
 from __future__ import annotations
 
+import platform
 from random import Random
 from typing import Any
 
@@ -61,8 +62,9 @@ def test_conversions(dtype: str, to: str) -> None:
     x = pt.vector(dtype=dtype)
     f = rw.function([x], [pt.cast(x, to), pt.cast(x[0], to)], mode=NATIVE)
     with np.errstate(over="ignore", invalid="ignore"):
-        far = to == "uint32" and values.dtype.kind == "f"
-        wanted = values.astype("int64" if far else to).astype(to)
+        far = to == "uint32" and values.dtype.kind == "f" and platform.machine() == "x86_64"
+        by = "int64" if far else to  # (NumPy's code for vectors may have other numbers)
+        wanted = np.array([np.array(v).astype(by).astype(to) for v in values])
     for got, want in zip(f(values), (wanted, np.asarray(wanted[0])), strict=True):
         np.testing.assert_array_equal(got, want)
         assert got.dtype == to
@@ -95,6 +97,9 @@ CAST = {
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:overflow:RuntimeWarning")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="NumPy's own code for vectors has other numbers"
+)
 @pytest.mark.parametrize("name", CAST)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_floats_out_of_range_are_the_integers_that_they_are_on_the_vm(
