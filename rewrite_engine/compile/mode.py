@@ -81,6 +81,9 @@ class Mode:
     Mode('fast_run').excluding('inplace')
     """
 
+    additions: tuple[Addition, ...] = ()
+    steps: tuple[PlacedDriver, ...] = ()
+
     def __init__(
         self,
         linker: str | Linker | None = None,
@@ -108,8 +111,8 @@ class Mode:
         if isinstance(optimizer, str) and optimizer != DEFAULT:
             self.name = LEVELS.get(optimizer, optimizer).casefold()
             if self.name not in MODES:
-                what = f"no optimizer is called {optimizer!r}; use one of {', '.join(MODES)}"
-                raise UnknownNameError(what)
+                known = ", ".join(MODES)
+                raise UnknownNameError(f"no optimizer is called {optimizer!r}; use one of {known}")
         elif isinstance(optimizer, Query):
             query = query or optimizer
         elif optimizer is None or hasattr(optimizer, "rewrite"):
@@ -121,8 +124,6 @@ class Mode:
         if db is not None and self._optimizer == DEFAULT:
             self._optimizer = db.query(self.query)
         self.only = bool(self.query.include) and _names_phases(self.query)
-        self.additions: tuple[Addition, ...] = ()
-        self.steps: tuple[PlacedDriver, ...] = ()
 
     @property
     def optimizer(self) -> Any:

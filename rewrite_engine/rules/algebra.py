@@ -6,7 +6,6 @@ import numpy as np
 
 from rewrite_engine.facts import finite, nonneg, nonzero, used_once
 from rewrite_engine.language import *
-from rewrite_engine.match.outline import head_of
 from rewrite_engine.tensor import (
     abs,
     constant,
@@ -167,15 +166,24 @@ def without_sign(v):
 
 @node_rewriter([neg], phase="canonicalize", claim=exact, depth=3, keeps=None)
 def neg_of_product(fgraph, node):
-    """Move the sign into a constant, or cancel it with another. Not data: the operands stay in
-    place (`keeps=None`: nothing is dropped).
+    """Move the sign into a constant, or cancel it with another; in a quotient that is needed
+    anyway, it stays. Not data: the operands stay in place (`keeps=None`: nothing is dropped).
 
     >>> x, y, z = vectors("x y z")
-    >>> rewritten(-(2 * x)), rewritten(-(x * -y * z))
-    (-2.0 * x, x * y * z)
+    >>> rewritten(-(2 * x), -(x * -y * z), -(x / 3.0))
+    [-2.0 * x, x * y * z, x / -3.0]
     """
     product = node.inputs[0].owner
-    if product is None or product.op is not mul or node.outputs[0].type.kind == "c":
+    if product is None or node.outputs[0].type.kind == "c":
+        return None
+    if product.op is true_div:
+        x, c = product.inputs
+        floats = node.outputs[0].type.kind == x.type.kind == c.type.kind == "f"
+        if c.head is not CONSTANT or not floats:
+            return None
+        alone = fgraph is None or used_once.ask(fgraph, node.inputs[0])
+        return x / neg(c) if alone else None
+    if product.op is not mul:
         return None
     for i, v in sorted(enumerate(product.inputs), key=lambda place: place[1].head is not neg):
         new = without_sign(v)
@@ -203,50 +211,6 @@ SIGNS = table(
     ),
     phase="canonicalize", overlaps=INSIDE, x=Float, c=FloatConstant,
 )  # fmt: skip
-
-
-def is_product(op, seen, distinct):
-    """Return whether the operand is a product."""
-    return head_of(seen[0]) is mul
-
-
-@node_rewriter([neg], phase="specialize", claim=exact, depth=2, when=is_product)
-def sign_of_number(fgraph, node):
-    """Negate the number in a product, instead of all elements. Not data: it counts uses.
-
-    >>> x, s = vector("x"), scalar("s")
-    >>> rewritten(-(x * s))
-    x * -s
-    """
-    (product,) = node.inputs
-    ones = product.type.broadcastable
-    if product.type.kind != "f" or (fgraph is not None and not used_once.ask(fgraph, product)):
-        return None
-    for i, v in enumerate(operands := product.owner.inputs):
-        number = v.type.ndim == 0 and not all(ones) and v.type.dtype == product.type.dtype
-        if number and v.head is not CONSTANT:
-            return mul(*operands[:i], -v, *operands[i + 1 :])
-    return None
-
-
-def is_quotient(op, seen, distinct):
-    """Return whether the operand is a quotient."""
-    return head_of(seen[0]) is true_div
-
-
-@node_rewriter([neg], phase="canonicalize", claim=exact, depth=2, when=is_quotient)
-def neg_of_div_by_constant(fgraph, node):
-    """A sign in the constant costs nothing, if nothing else needs the quotient. Not data: it counts
-    uses.
-
-    >>> rewritten(-(vector("x") / 3.0))
-    x / -3.0
-    """
-    (v,) = node.inputs
-    x, c = v.owner.inputs
-    if c.head is not CONSTANT or v.type.kind != "f" or x.type.kind != "f" or c.type.kind != "f":
-        return None
-    return x / neg(c) if fgraph is None or used_once.ask(fgraph, v) else None
 
 
 @rule(phase="canonicalize", overlaps=INSIDE)

@@ -12,17 +12,18 @@ from collections.abc import Collection, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from rewrite_engine.link.native.kernel_text import KernelText, is_inline
 from rewrite_engine.link.native.library import Kernel
-from rewrite_engine.link.native.loops import KernelText, is_inline, write_group
+from rewrite_engine.link.native.loops import write_group
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.values import (
+    ElementWriter,
     Group,
     Length,
     NativeValue,
     Node,
     Number,
     View,
-    Writer,
 )
 
 MAX_KNOWN = 4096  # texts
@@ -78,7 +79,7 @@ class Description:
             if write.__closure__ is not None or write.__defaults__ or write.__kwdefaults__:
                 raise NoKey
             write = write.__code__
-        elif not isinstance(write, Writer):
+        elif not isinstance(write, ElementWriter):
             raise NoKey
         items = tuple([self.operand(item.view, item.kind) for item in node.items])
         store = self.value(node.value) if node.value in self.stored else None

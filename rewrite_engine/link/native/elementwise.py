@@ -10,7 +10,7 @@ from rewrite_engine.link.native.own_code import missing_compiler
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import SPECIAL_OPS, calls_function, convert, kind_of, write
 from rewrite_engine.link.native.text import KINDS, Assembler
-from rewrite_engine.link.native.values import Number, Writer
+from rewrite_engine.link.native.values import ElementWriter, Number
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -43,7 +43,7 @@ def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
     if scalar == scalars.pow and operands[1] in (Number(0.5, "d"), Number(0.5, "f")):
         inputs, operands = inputs[:1], operands[:1]  # as NumPy does: -inf is no pole
         kinds, scalar = kinds[:1], scalars.sqrt
-    write_it = Writer(_value, (scalar, kind, tuple(kinds)))
+    write_it = ElementWriter(_value, (scalar, kind, tuple(kinds)))
     plan.of[out] = plan.elementwise(operands, plan.shape(out), result, write_it,
                                     calls_function=calls_function(scalar, kind))  # fmt: skip
 

@@ -11,11 +11,11 @@ from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.text import KINDS
 from rewrite_engine.link.native.values import (
     ONE,
+    ElementWriter,
     Length,
     NativeValue,
     Number,
     View,
-    Writer,
     view_of,
     without_ones,
 )
@@ -82,7 +82,7 @@ def together(
             raise NotNative("a part longer than the whole")
         offset = None if step is None else plan.compute("mul", start, plan.word_of(step))
         have = x.kind if isinstance(x, Number) else x.value.kind
-        done = plan.elementwise([x], own, kind, Writer(_convert, (have, kind)),
+        done = plan.elementwise([x], own, kind, ElementWriter(_convert, (have, kind)),
                                 into=(whole, steps, offset))  # fmt: skip
         whole.at = max(whole.at, done.value.at)
     return view

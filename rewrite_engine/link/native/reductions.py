@@ -12,7 +12,7 @@ from rewrite_engine.link.native.accumulators import EXTREMA, reduces
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS, NUMBER_CLASS, Assembler
-from rewrite_engine.link.native.values import ONE, Length, View, Writer, times
+from rewrite_engine.link.native.values import ONE, ElementWriter, Length, View, times
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.special import (
     ROOM,
@@ -95,9 +95,9 @@ def _exponentials(
     top = plan.reduce(given, shape, axes, "maximum", "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
 
-    shift = plan.elementwise([top], rest, "d", Writer(_shift, (isinstance(op, Softmax),)))
-    low = plan.elementwise([given, shift], shape, "d", Writer(_binary, ("fsub",)))
-    e = plan.elementwise([low], shape, "d", Writer(_unit, ("exp",)),
+    shift = plan.elementwise([top], rest, "d", ElementWriter(_shift, (isinstance(op, Softmax),)))
+    low = plan.elementwise([given, shift], shape, "d", ElementWriter(_binary, ("fsub",)))
+    e = plan.elementwise([low], shape, "d", ElementWriter(_unit, ("exp",)),
                          calls_function=True)  # fmt: skip
     total = plan.reduce(e, shape, axes, "add", "d")
     return (low if _takes_difference(op) else shift), e, total, shape, axes
@@ -135,7 +135,7 @@ def _takes_difference(op: Any) -> bool:
 @lower.register(Softmax)
 def _(op: Softmax, node: Apply, plan: RegionPlan) -> None:
     _, e, total, shape, _ = _exponentials(op, node, plan)
-    found = plan.elementwise([e, total], shape, "d", Writer(_binary, ("fdiv",)))
+    found = plan.elementwise([e, total], shape, "d", ElementWriter(_binary, ("fdiv",)))
     _give(plan, node.outputs[0], found)
 
 
@@ -143,9 +143,9 @@ def _(op: Softmax, node: Apply, plan: RegionPlan) -> None:
 def _(op: LogSoftmax, node: Apply, plan: RegionPlan) -> None:
     low, _, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
-    log = plan.elementwise([total], rest, "d", Writer(_unit, ("log",)),
+    log = plan.elementwise([total], rest, "d", ElementWriter(_unit, ("log",)),
                            calls_function=True)  # fmt: skip
-    found = plan.elementwise([low, log], shape, "d", Writer(_binary, ("fsub",)))
+    found = plan.elementwise([low, log], shape, "d", ElementWriter(_binary, ("fsub",)))
     _give(plan, node.outputs[0], found)
 
 
@@ -164,11 +164,11 @@ def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
     x, e, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     share, log = node.outputs
-    _give(plan, share, plan.elementwise([e, total], shape, "d", Writer(_binary, ("fdiv",))))
-    found = plan.elementwise([total], rest, "d", Writer(_unit, ("log",)),
+    _give(plan, share, plan.elementwise([e, total], shape, "d", ElementWriter(_binary, ("fdiv",))))
+    found = plan.elementwise([total], rest, "d", ElementWriter(_unit, ("log",)),
                              calls_function=True)  # fmt: skip
     name, lengths = ("fsub", shape) if op.whole else ("fadd", rest)
-    found = plan.elementwise([x, found], lengths, "d", Writer(_binary, (name,)))
+    found = plan.elementwise([x, found], lengths, "d", ElementWriter(_binary, (name,)))
     _give(plan, log, found)
 
 
@@ -197,7 +197,7 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     given = plan.convert(plan.get(x), shape, "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     top = plan.reduce(given, shape, axes, "maximum", "d")
-    e = plan.elementwise([given], shape, "d", Writer(_unit, ("exp",)), calls_function=True)
+    e = plan.elementwise([given], shape, "d", ElementWriter(_unit, ("exp",)), calls_function=True)
     total, least = [plan.reduce(e, shape, axes, name, "d") for name in ("add", "minimum")]
     terms = plan.word_of(times(*[shape[j] for j in axes]))
     ends = np.finfo(x.type.dtype)  # (computed in float64, it is shifted where float32 asks for it)

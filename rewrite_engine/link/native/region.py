@@ -19,8 +19,8 @@ import numpy as np
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.native.alike import Found, group_kernel
+from rewrite_engine.link.native.kernel_text import KernelText
 from rewrite_engine.link.native.lifetimes import Lifetimes
-from rewrite_engine.link.native.loops import KernelText
 from rewrite_engine.link.native.memory import donate, place_temporaries
 from rewrite_engine.link.native.optimised import Word
 from rewrite_engine.link.native.runtime import (
@@ -40,6 +40,7 @@ from rewrite_engine.link.native.text import DTYPES, KINDS, Assembler
 from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by
 from rewrite_engine.link.native.values import (
     ONE,
+    ElementWriter,
     Group,
     Item,
     Length,
@@ -53,7 +54,6 @@ from rewrite_engine.link.native.values import (
     Steps,
     View,
     Write,
-    Writer,
     times,
     view_of,
     without_ones,
@@ -328,7 +328,7 @@ class RegionPlan:
         group: Any = _group_of(item.view, space) if isinstance(item.view, View) else None
         if group is None or item.kind != kind or len(group.reduced) >= MAX_GROUP_REDUCTIONS:
             own = item.kind
-            x = self.elementwise([x], shape, kind, Writer(_converted, (own, kind)))
+            x = self.elementwise([x], shape, kind, ElementWriter(_converted, (own, kind)))
             group = x.value.group
         assert isinstance(x, View)
         if not inner:
@@ -346,7 +346,7 @@ class RegionPlan:
         own = x.kind if isinstance(x, Number) else x.value.kind
         if own == kind:
             return x
-        return self.elementwise([x], shape, kind, Writer(_converted, (own, kind)))
+        return self.elementwise([x], shape, kind, ElementWriter(_converted, (own, kind)))
 
     def call(
         self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,
@@ -371,7 +371,7 @@ class RegionPlan:
 
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
         """Return the same elements in separate memory."""
-        return self.elementwise([x], shape, kind, Writer(_same), **options)
+        return self.elementwise([x], shape, kind, ElementWriter(_same), **options)
 
     # --- the end ----------------------------------------------------------------------------------
 

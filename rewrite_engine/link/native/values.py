@@ -17,7 +17,7 @@ ONE: Length = (1, ())
 Steps = tuple[Length | None, ...]
 
 
-class Writer(NamedTuple):
+class ElementWriter(NamedTuple):
     """`Write` that is equal to others that write the same: `function(text, operands, *given)`."""
 
     function: Callable[..., str]
@@ -28,7 +28,7 @@ class Writer(NamedTuple):
 
 
 #: writes the value of a node, of its operands (the text is a `Assembler`)
-Write = Callable[[Any, list[str]], str] | Writer
+Write = Callable[[Any, list[str]], str] | ElementWriter
 
 
 def times(*lengths: Length) -> Length:

@@ -292,21 +292,13 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: pt.tensor_from_scalar(pt.scalar_from_tensor(m.v("x").sum())),
         lambda m: pt.tensor_from_scalar(pt.scalar_from_tensor(m.v("x") + 1)),
     ],
-    "sign_of_number": [
-        lambda m: -(m.v("x", None) * m.v("y")),
-        lambda m: -pt.mul(m.v("y"), m.v("x", None), m.v("z", None)),
-        lambda m: -(m.v("x", None, None) * m.v("x", None, None).sum()),
-    ],
-    "neg_of_div_by_constant": [
-        lambda m: -(m.v("x", None) / m.c()),
-        lambda m: -(m.v("x") / m.c()),
-        lambda m: -(m.v("x", None) / m.c((1,))),
-    ],
     "neg_of_product": [
         lambda m: -pt.mul(m.v("x", None), m.c(), m.v("y", None)),
         lambda m: -(m.v("x", None) * -m.v("y", None)),
         lambda m: -pt.mul(m.c((1,)), m.v("x", None)),
         lambda m: -(m.c() * -m.v("y")),
+        lambda m: -(m.v("x", None) / m.c()),
+        lambda m: -(m.v("x", None) / m.c((1,))),
     ],
     "like_terms": [lambda m: like(m)],
     "join_rounded_constants": [
