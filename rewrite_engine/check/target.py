@@ -23,13 +23,20 @@ from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.pipeline.packs import installed, load_file
-from rewrite_engine.pipeline.phases import EQUATIONS, ON_DEMAND, PACKS, PHASES, known_rules
+from rewrite_engine.pipeline.phases import (
+    EQUATIONS,
+    LOWERING,
+    ON_DEMAND,
+    PACKS,
+    PHASES,
+    known_rules,
+)
 from rewrite_engine.scalar import ops
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.op import TensorOp
 
 Names = dict[str, Any]
-SHIPPED = {pack.rpartition(".")[2]: pack for pack in (*PACKS, *EQUATIONS, *ON_DEMAND)}
+SHIPPED = {pack.rpartition(".")[2]: pack for pack in (*PACKS, *EQUATIONS, *LOWERING, *ON_DEMAND)}
 
 
 def usable(rules: Iterable[Rule], including: Iterable[Any] = ()) -> RuleSet:
@@ -54,7 +61,7 @@ class Target:
     @cached_property
     def added(self) -> RuleSet:
         """Return the rules with a phase that the default pipeline does not have."""
-        known = known_rules(Query().including("saturate"))
+        known = known_rules(Query().including(*[p.name for p in PHASES if p.on_request]))
         return RuleSet([r for r in self.rules if r.phase is not None and r not in known])
 
     @property

@@ -96,6 +96,8 @@ ON_DEMAND = {
 
 #: packs of equations; they are imported when a query includes "saturate"
 EQUATIONS = ("rewrite_engine.rules.equations",)
+#: packs for native code; they are imported when a query includes "lower"
+LOWERING = ("rewrite_engine.rules.lowering.functions", "rewrite_engine.rules.lowering.operations")
 
 
 def saturation(rules: RuleSet, name: str) -> GraphRewriter:
@@ -185,6 +187,7 @@ PHASES = (
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
     Phase("factorize", EquilibriumOptimizer, if_any=True),
+    Phase("lower", EquilibriumOptimizer, on_request=True),
     Phase(
         "inplace",
         overwriting,
@@ -250,6 +253,12 @@ def equations() -> RuleSet:
 
 
 @cache
+def lowering() -> RuleSet:
+    """Return the rules that make instructions of elementwise ops."""
+    return RuleSet.of(*[import_module(name) for name in LOWERING])
+
+
+@cache
 def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
     """Return the facts for the borders of inner graphs: the shipped facts about one value; lengths;
     whether errors of arguments are kept.
@@ -276,6 +285,8 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
     rules = all_rules() + on_demand(wanted_packs())
     if "saturate" in query.include:
         rules += equations()
+    if "lower" in query.include:
+        rules += lowering()
     for pack in installed():
         if pack.names & query.exclude:
             continue

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.link.native.scalars import WRITERS
+from rewrite_engine.link.native.scalars import op_called, write
 from rewrite_engine.link.native.text import (
     DTYPES,
     LLVM_SUFFIX,
@@ -59,7 +59,7 @@ def is_compensated(r: Reduced) -> bool:
 
 def combine(t: Assembler, r: Reduced, a: str, b: str) -> str:
     """Write the scalar op of a reduction."""
-    return WRITERS[r.name][1](t, r.value.kind, (a, b))
+    return write(op_called(r.name), t, r.value.kind, (a, b))
 
 
 def accumulators(t: Assembler, r: Reduced, count: int = 1) -> Accumulators:

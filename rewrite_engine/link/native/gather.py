@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.index import part, view_part, write_part
+from rewrite_engine.link.native.instructions import convert
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import NotNative, RegionPlan
-from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS, SIZE
 from rewrite_engine.link.native.values import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.native.instructions import convert
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import NotNative, RegionPlan
-from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.text import KINDS
 from rewrite_engine.link.native.values import (
     ONE,

@@ -19,6 +19,7 @@ import numpy as np
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.native.alike import Found, group_kernel
+from rewrite_engine.link.native.instructions import convert
 from rewrite_engine.link.native.kernel_text import KernelText
 from rewrite_engine.link.native.lifetimes import Lifetimes
 from rewrite_engine.link.native.memory import donate, place_temporaries
@@ -34,7 +35,6 @@ from rewrite_engine.link.native.runtime import (
     WRITEABLE_FLAG,
     library_of,
 )
-from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES, KINDS, Assembler
 from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.native.instructions import convert, test_of
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.reductions import not_empty, without
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.scalars import convert, test_of
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS, LLVM_TYPE, NUMBER_CLASS
 from rewrite_engine.link.native.values import ONE, NativeValue, Position, in_order, view_of

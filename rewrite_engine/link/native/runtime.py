@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.link.native.inner_loops import HEAD_BYTES
 from rewrite_engine.link.native.library import Library
 from rewrite_engine.link.native.target import Machine, host
-from rewrite_engine.link.native.units import HEAD_BYTES, Unit, pointer_of
+from rewrite_engine.link.native.units import Unit, pointer_of
 
 #: what stands at the beginning of a table, by its place
 HEADER = (

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.link.native.inline import inline_graphs
+from rewrite_engine.link.native.instructions import convert
 from rewrite_engine.link.native.lower import expanded, lower, native, why_not
 from rewrite_engine.link.native.region import NotNative, RegionPlan, look
-from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.text import KINDS, SIZE
 from rewrite_engine.link.native.values import (
     Length,
