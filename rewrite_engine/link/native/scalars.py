@@ -65,7 +65,7 @@ class LoweredOp(NamedTuple):
     kinds: tuple[str, ...]
 
 
-class Lowered(NamedTuple):
+class InstructionList(NamedTuple):
     """Lowered code: the ops in order, the position of the result, and the rules that fired."""
 
     steps: tuple[LoweredOp, ...]
@@ -96,7 +96,7 @@ def _rules() -> RuleSet:
 
 
 @cache
-def function_steps(name: str, kind: str) -> Lowered | None:
+def function_steps(name: str, kind: str) -> InstructionList | None:
     """Return the steps of a function on one operand; None if it has none for the kind."""
     rule = functions()[name]
     x = TensorType(DTYPES[kind], ()).make_variable("x")
@@ -104,7 +104,7 @@ def function_steps(name: str, kind: str) -> Lowered | None:
     return None if found is None else _lowered([x], found, (rule.name,))
 
 
-def _lowered(inputs: list[Any], term: Any, fired: tuple[str, ...] = ()) -> Lowered | None:
+def _lowered(inputs: list[Any], term: Any, fired: tuple[str, ...] = ()) -> InstructionList | None:
     """The steps of a term of 0-d variables; None if no rule applies, or an op has no code. fired:
     rules that made the term.
     """
@@ -128,11 +128,11 @@ def _lowered(inputs: list[Any], term: Any, fired: tuple[str, ...] = ()) -> Lower
         ]
         steps.append(LoweredOp(op.scalar_op, kind, tuple(given), kinds))
         places[out] = len(inputs) + len(steps) - 1
-    return Lowered(tuple(steps), places[graph.outputs[0]], fired)
+    return InstructionList(tuple(steps), places[graph.outputs[0]], fired)
 
 
 @cache
-def _steps_of(op: ScalarOp, kind: str, numbers: tuple[Any, ...]) -> Lowered | None:
+def _steps_of(op: ScalarOp, kind: str, numbers: tuple[Any, ...]) -> InstructionList | None:
     """The steps of an op on operands of its kind; None if no rule applies, or an op has no code.
     numbers: of the operands that are constants; None for the others.
     """
