@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.kernel_text import is_inline
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.own_code import missing_compiler
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.scalars import calls_function, kind_of, write_converted
+from rewrite_engine.link.native.scalars import (
+    calls_function,
+    kind_of,
+    numbers_that_count,
+    write_converted,
+)
 from rewrite_engine.link.native.text import KINDS
 from rewrite_engine.link.native.values import ElementWriter, Number
 from rewrite_engine.scalar import ops as scalars
-from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 
 
@@ -44,16 +46,8 @@ def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
     if scalar == scalars.pow and operands[1] in (Number(0.5, "d"), Number(0.5, "f")):
         inputs, operands = inputs[:1], operands[:1]  # as NumPy does: -inf is no pole
         kinds, scalar = kinds[:1], scalars.sqrt
-    numbers = _numbers(scalar, operands, kinds, kind)
-    write_it = ElementWriter(write_converted, (scalar, kind, tuple(kinds), numbers))
+    numbers = [x.value if isinstance(x, Number) and is_inline(x) else None for x in operands]
+    known = numbers_that_count(scalar, numbers, kinds, kind)
+    write_it = ElementWriter(write_converted, (scalar, kind, tuple(kinds), known))
     plan.of[out] = plan.elementwise(operands, plan.shape(out), result, write_it,
                                     calls_function=calls_function(scalar, kind))  # fmt: skip
-
-
-def _numbers(op: ScalarOp, operands: list[Any], kinds: list[str], kind: str) -> tuple[Any, ...]:
-    """The numbers of operands that are constants within the text; none, if they do not matter."""
-    counts = op.name in ("maximum", "minimum", "clip") and len(operands) == (op.nin or 2)
-    if not counts or {*kinds} != {kind}:
-        return ()
-    found = [x.value if isinstance(x, Number) and is_inline(x) else None for x in operands]
-    return tuple(found) if any([x is not None for x in found]) else ()

@@ -47,6 +47,10 @@ def test_of(name: str, kind: str) -> str:
     return on_integers.replace("s", "u") if kind == "b" or kind in UNSIGNED else on_integers
 
 
+def _sqr(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    return _instruction("fmul", "mul")(t, kind, (xs[0], xs[0]))
+
+
 def _invert(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.bin("xor", xs[0], t.constant(1 if kind == "b" else -1, kind), kind)
 
@@ -90,6 +94,7 @@ def _unless_far(name: str) -> Write:
 INSTRUCTIONS: dict[str, tuple[str, Write]] = {
     "add": ("di", _instruction("fadd", "add")), "sub": ("di", _instruction("fsub", "sub")),
     "mul": ("di", _instruction("fmul", "mul")), "true_div": ("d", _instruction("fdiv")),
+    "sqr": ("di", _sqr),
     "quotient": ("i", _instruction("", "sdiv", "udiv")),
     "rest": ("i", _instruction("", "srem", "urem")),
     "and_": ("ib", _instruction("", "and")), "or_": ("ib", _instruction("", "or")),

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.errors import DTypeError
-from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.native.inner_loops import unit_of_ufunc
 from rewrite_engine.link.native.instructions import (
     COMPARISONS,
@@ -26,9 +26,9 @@ from rewrite_engine.link.native.instructions import (
 )
 from rewrite_engine.link.native.own_code import dtype_of_code, missing_compiler, write_call
 from rewrite_engine.link.native.text import DTYPES, KINDS, NUMBER_CLASS, Assembler
+from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.pipeline.phases import lowering
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rules.lowering import FUNCTIONS, OPERATIONS
 from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.scalar.op import named as op_called
@@ -41,6 +41,7 @@ _BY_OPERANDS = frozenset({*COMPARISONS, *_FLOAT_TESTS})
 #: those of two operands that are written for any number of them, from left to right
 _FOLDED_OPS = frozenset({"add", "mul", "maximum", "minimum", "and_", "or_", "xor", "logaddexp"})
 _EXACT_DTYPE_OPS = ("nextafter",)  # in float64 they are not the same
+_OF_NUMBERS = ("maximum", "minimum", "clip")  # rules look at their operands
 SPECIAL_OPS = ("switch", "second", "identity")  # written by whoever knows the operands
 
 
@@ -56,79 +57,53 @@ class ScalarCode(NamedTuple):
 
 class LoweredOp(NamedTuple):
     """An op of lowered code. operands: positions of earlier values (operands first), or constants
-    with their kinds. kinds: of the operands.
+    with their kinds. kinds: of the operands. numbers: see `code_of`.
     """
 
     op: ScalarOp
     kind: str
     operands: tuple[int | tuple[Any, str], ...]
     kinds: tuple[str, ...]
+    numbers: tuple[Any, ...] = ()
 
 
 class InstructionList(NamedTuple):
-    """Lowered code: the ops in order, the position of the result, and the rules that fired."""
+    """Lowered code: the ops in order, the position of the result, and the rule that made it."""
 
     steps: tuple[LoweredOp, ...]
     result: int
-    rules: tuple[str, ...] = ()
+    rule: str
 
     def write(self, t: Assembler, kind: str, xs: Sequence[str]) -> str:
         """Write the steps, on operands."""
         known = list(xs)
         for step in self.steps:
             given = [known[x] if isinstance(x, int) else t.constant(*x) for x in step.operands]
-            known.append(write_converted(t, given, step.op, step.kind, step.kinds))
+            known.append(write_converted(t, given, *step[:2], *step[3:]))
         return known[self.result]
 
 
 @cache
 def functions() -> dict[str, Any]:
     """Return the rules of functions that kernels call, by the names of the ops."""
-    from rewrite_engine.rules.lowering.functions import FUNCTIONS
+    from rewrite_engine.rules.lowering.functions import BY_NAME
 
-    return FUNCTIONS
+    return BY_NAME
 
 
 @cache
 def _rules() -> RuleSet:
     """The rules that lower ops within a kernel: all but those of functions that it calls."""
-    return RuleSet([rule for rule in lowering() if rule not in functions().values()])
+    from rewrite_engine.rules.lowering import operations
+
+    return RuleSet.of(operations)
 
 
 @cache
 def function_steps(name: str, kind: str) -> InstructionList | None:
     """Return the steps of a function on one operand; None if it has none for the kind."""
-    rule = functions()[name]
     x = TensorType(DTYPES[kind], ()).make_variable("x")
-    found = rule.transform(None, Elemwise(op_called(name))(x).owner)
-    return None if found is None else _lowered([x], found, (rule.name,))
-
-
-def _lowered(inputs: list[Any], term: Any, fired: tuple[str, ...] = ()) -> InstructionList | None:
-    """The steps of a term of 0-d variables; None if no rule applies, or an op has no code. fired:
-    rules that made the term.
-    """
-    graph = FunctionGraph(inputs, [term], clone=False)
-    result = EquilibriumOptimizer(_rules(), "lower").rewrite(graph)
-    fired += tuple(result.fired)
-    if not fired:
-        return None
-    places: dict[Variable, int] = {v: i for i, v in enumerate(graph.inputs)}
-    steps = list[LoweredOp]()
-    for node in graph.toposort():
-        op, out = node.op, node.outputs[0]
-        dtypes = [v.type.dtype for v in node.inputs]
-        kind = kind_of(op.scalar_op, dtypes, out.type.dtype) if isinstance(op, Elemwise) else None
-        if kind is None:
-            return None
-        kinds = tuple([KINDS[dtype] for dtype in dtypes])
-        given: Any = [
-            (v.data.item(), k) if v.head is CONSTANT else places[v]
-            for v, k in zip(node.inputs, kinds, strict=True)
-        ]
-        steps.append(LoweredOp(op.scalar_op, kind, tuple(given), kinds))
-        places[out] = len(inputs) + len(steps) - 1
-    return InstructionList(tuple(steps), places[graph.outputs[0]], fired)
+    return _lowered([x], Elemwise(op_called(name))(x), [functions()[name]])
 
 
 @cache
@@ -136,14 +111,56 @@ def _steps_of(op: ScalarOp, kind: str, numbers: tuple[Any, ...]) -> InstructionL
     """The steps of an op on operands of its kind; None if no rule applies, or an op has no code.
     numbers: of the operands that are constants; None for the others.
     """
-    type_ = TensorType(DTYPES[kind], ())
+    elementwise, type_ = Elemwise(op), TensorType(DTYPES[kind], ())
+    rules = [rule for rule in _rules() if rule.considers(elementwise)]
+    if not rules:
+        return None
     inputs = [type_.make_variable() for _ in numbers]
     given = [v if c is None else type_.make_constant(c) for v, c in zip(inputs, numbers)]
     try:
-        term = Elemwise(op)(*given)
+        return _lowered(inputs, elementwise(*given), rules)
     except DTypeError:
         return None
-    return _lowered(inputs, term)
+
+
+def _lowered(inputs: list[Any], term: Any, rules: Sequence[Rule]) -> InstructionList | None:
+    """The steps of a term of 0-d variables that the first rule makes; None if no rule applies, or
+    an op has no code. (Ops that are no instructions have steps in turn.)
+    """
+    found = [(rule, new) for rule in rules if (new := rule.transform(None, term.owner)) is not None]
+    if not found:
+        return None
+    rule, result = found[0]
+    places: dict[Variable, int] = {v: i for i, v in enumerate(inputs)}
+    steps = list[LoweredOp]()
+    for node in toposort([result]):
+        op, out = node.op, node.outputs[0]
+        dtypes = [v.type.dtype for v in node.inputs]
+        kind = kind_of(op.scalar_op, dtypes, out.type.dtype) if isinstance(op, Elemwise) else None
+        if kind is None:
+            return None
+        kinds = tuple([KINDS[dtype] for dtype in dtypes])
+        numbers = [v.data.item() if v.head is CONSTANT else None for v in node.inputs]
+        given: Any = [
+            places[v] if c is None else (c, k)
+            for v, c, k in zip(node.inputs, numbers, kinds, strict=True)
+        ]
+        known = numbers_that_count(op.scalar_op, numbers, kinds, kind)
+        steps.append(LoweredOp(op.scalar_op, kind, tuple(given), kinds, known))
+        places[out] = len(inputs) + len(steps) - 1
+    return InstructionList(tuple(steps), places[result], rule.name)
+
+
+def numbers_that_count(
+    op: ScalarOp, numbers: Sequence[Any], kinds: Sequence[str], kind: str
+) -> tuple[Any, ...]:
+    """Return the numbers of operands that are constants (None for others), if a rule of the op
+    looks at them, else none.
+    """
+    counts = op.name in _OF_NUMBERS and len(numbers) == (op.nin or 2)
+    if not counts or {*kinds} != {kind} or all([c is None for c in numbers]):
+        return ()
+    return tuple(numbers)
 
 
 @cache
@@ -156,9 +173,10 @@ def code_of(op: ScalarOp, kind: str, numbers: tuple[Any, ...] = ()) -> ScalarCod
     instruction = ScalarCode(write) if class_ in classes and write is not None else None
     if instruction is not None and not numbers:
         return instruction
-    if name in functions() and (kind == "d" or (class_ == "d" and function_steps(name, kind))):
+    if name in FUNCTIONS and (kind == "d" or (class_ == "d" and function_steps(name, kind))):
         return ScalarCode(lambda t, kind, xs: t.unit(name, *xs, kind=kind), calls=True)
-    steps = _steps_of(op, kind, numbers or (None,) * (op.nin or 2)) if op.listed else None
+    given = numbers or (None,) * (op.nin or 2)
+    steps = _steps_of(op, kind, given) if name in OPERATIONS else None
     if steps is not None:
         inner = [code_of(s.op, s.kind) for s in steps.steps if not is_moved(s.op)]
         return ScalarCode(steps.write, any([c is not None and c.calls for c in inner]))

@@ -7,16 +7,25 @@ that ufunc, by its address, on one vector. Loops of C source come from `own_code
 from __future__ import annotations
 
 import ctypes
+import marshal
+import os
+import sys
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rewrite_engine.disk import DiskCache
 from rewrite_engine.link.native import threads
 from rewrite_engine.link.native.inner_loops import loop_of, ufuncs
 from rewrite_engine.link.native.own_code import own_loops
 from rewrite_engine.link.native.scalars import function_steps
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import ALIGNED_STACK, DTYPES, SIZE, Assembler
+from rewrite_engine.rules import lowering
+from rewrite_engine.scalar import machine as ops_of_machines
+
+_texts = DiskCache("native", ".text")
 
 
 class Unit(NamedTuple):
@@ -41,16 +50,38 @@ def unit(full: str, machine: Machine) -> Unit:
         return _of_ufunc(full, name, int(width))
     if name in own_loops:
         return _of_code(full, name, int(width))
+    content = _texts.get((full, str(machine.fma), *_versions()), lambda: _of_rules(full, machine))
+    text, declared, units = marshal.loads(content)
+    return Unit(text, declared, units)
+
+
+def _of_rules(full: str, machine: Machine) -> bytes:
+    """The text of a function that rules of the phase "lower" write, its declarations and units."""
+    name, _, width = full.rpartition("_w")
     name, kind = (name[:-2], "f") if name.endswith("_f") else (name, "d")
     steps = function_steps(name, kind)
     assert steps is not None
-    b = Assembler(int(width), machine.fma)
-    found = steps.write(b, kind, ["%x"])
-    type_ = b.type(kind)
-    aligned = ALIGNED_STACK + " " if b.units else ""
+    t = Assembler(int(width), machine.fma)
+    found = steps.write(t, kind, ["%x"])
+    type_ = t.type(kind)
+    aligned = ALIGNED_STACK + " " if t.units else ""
     head = f"define {type_} @{full}({type_} %x) {aligned}#0 {{\nentry:\n"
-    text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
-    return Unit(text, tuple(b.declared), tuple(b.units))
+    text = head + "\n".join(t.lines) + f"\n  ret {type_} {found}\n}}\n"
+    return marshal.dumps((text, tuple(t.declared), tuple(t.units)))
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    """What these texts depend on: the version of Python (of `marshal`), and the files that write
+    them, by size and time.
+    """
+    folders = [os.path.dirname(path) for path in (__file__, lowering.__file__)]
+    try:
+        files = [file for folder in folders for file in os.scandir(folder)]
+        found = [os.stat(ops_of_machines.__file__), *[f.stat() for f in files if f.is_file()]]
+    except OSError:  # no folder: nothing is found again
+        return (os.urandom(8).hex(),)
+    return (sys.version, *sorted([f"{one.st_size} {one.st_mtime_ns}" for one in found]))
 
 
 def _of_ufunc(full: str, name: str, width: int) -> Unit:

@@ -323,8 +323,8 @@ def cos_in_steps(x: Float):
     return cos(x) >> compute(lambda x: cos_far(x, rotated(x, 1))), given(is_double)
 
 
-#: the rules by the functions that kernels call; other ops are written within the kernel
-FUNCTIONS = {
+#: the rules by the names of `FUNCTIONS`: kernels call these, and contain the steps of other ops
+BY_NAME = {
     "exp": exp_in_steps, "expm1": expm1_in_steps, "log": log_in_steps, "log1p": log1p_in_steps,
     "tanh": tanh_in_steps, "sigmoid": sigmoid_in_steps, "softplus": softplus_in_steps,
     "sin": sin_in_steps, "cos": cos_in_steps,

@@ -45,23 +45,12 @@ from rewrite_engine.tensor import (
     sign,
     signbit,
     sin,
-    sqr,
     switch,
     xor,
 )
 from rewrite_engine.tensor.elemwise import Elemwise
 
 quotient, rest = Elemwise(machine.quotient), Elemwise(machine.rest)
-
-
-@rule(phase="lower", claim=exact)
-def square(x: Annotated[Ordered, Number]):
-    """One product replaces the op.
-
-    >>> rewritten(sqr(vector("x")), including=["lower"])
-    x * x
-    """
-    return sqr(x) >> x * x
 
 
 @rule(phase="lower", claim=exact)

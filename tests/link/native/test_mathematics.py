@@ -19,6 +19,9 @@ from rewrite_engine.link.native.runtime import DECLARATIONS, entry_text
 from rewrite_engine.link.native.scalars import function_steps, functions
 from rewrite_engine.link.native.target import Machine, llvm
 from rewrite_engine.link.native.units import unit
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules import lowering
+from rewrite_engine.rules.lowering import operations
 from tests.link.native.conftest import machine_called
 from tests.link.reference import link
 
@@ -48,7 +51,13 @@ def points(name: str) -> Any:
 
 
 def test_all_of_them_have_a_true_value() -> None:
-    assert TRUE.keys() == functions().keys()
+    assert TRUE.keys() == functions().keys() == lowering.FUNCTIONS
+
+
+def test_the_names_of_lowered_ops() -> None:
+    """Ops without rules need none of them imported."""
+    found = {root.scalar_op.name for rule in RuleSet.of(operations) for root in rule.roots() or ()}
+    assert found == lowering.OPERATIONS
 
 
 @pytest.mark.parametrize("name", TRUE)
