@@ -58,6 +58,10 @@ DIGITS = (
     "only print how many digits of the results are right, and which steps lose the others "
     "(--json and --html write this)"
 )
+KERNEL = (
+    "only print kernels of machine code: their loops and ops, the rules that lowered these, "
+    "operations and bytes; N: a number, or all"
+)
 QUESTIONS = {
     "why": ("NODE", WHY),
     "became": ("NODE", "only print what became of a node of a graph as built"),
@@ -69,6 +73,7 @@ QUESTIONS = {
     "diff": ("NAMES", DIFF),
     "bisect": (None, "only print which firing made values disagree"),
     "digits": (None, DIGITS),
+    "kernel": ("N", KERNEL),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
@@ -127,6 +132,7 @@ def _add_shown(p: argparse.ArgumentParser) -> None:
     shown.add_argument("--no-graphs", action="store_true", help="do not print the graphs")
     shown.add_argument("--tree", action="store_true", help="print graphs as trees, not as formulas")
     shown.add_argument("--firings", action="store_true", help="list all firings one by one")
+    shown.add_argument("--asm", action="store_true", help="with --kernel: also the machine code")
     shown.add_argument("--full", action="store_true", help="shorten nothing")
 
 
@@ -359,6 +365,8 @@ def _answers(
         yield write.not_fired(report.why_not(find_rule(options.why_not, rules)))
     if options.attempts is not None:
         yield write.attempts(report.attempts(options.attempts))
+    if options.kernel is not None:
+        yield write.kernels(report.kernels(options.kernel), options.asm)
     if all(getattr(options, name.replace("-", "_")) is None for name in QUESTIONS):
         yield report_blocks(report, shown, layout)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import plural
 from rewrite_engine.explain.became import Fate
-from rewrite_engine.explain.blocks import Block, Paragraph
+from rewrite_engine.explain.blocks import Block, CodeLine, Paragraph
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.difference import Differences, FunctionDifference
 from rewrite_engine.explain.lines import described
@@ -29,6 +29,9 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.link.debug.told import shown
 from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.trace.attempts import Attempt
+
+if TYPE_CHECKING:
+    from rewrite_engine.link.native.listing import KernelListing
 
 MAX_BINDING_CHARACTERS = 30  # of what a variable of a rule stands for
 MAX_TERM_LINES = 12  # of what a node computes
@@ -111,6 +114,19 @@ class Answers:
             yield Paragraph(fate.text, indent=2, hang=2)
             yield from self.like_it(more)
         yield from self.left(len(kinds) - len(shown), "node")
+
+    def kernels(
+        self, found: list[tuple[FunctionReport, list[KernelListing]]], assembly: bool
+    ) -> Blocks:
+        """Yield kernels of machine code. assembly: also the code itself."""
+        for f, kernels in found:
+            yield Paragraph()
+            yield Paragraph(f"{f.name}: {plural(len(f.record.regions), 'region')}", "bold cyan")
+            for kernel in kernels:
+                yield Paragraph()
+                lines = kernel.lines() + (kernel.assembly().splitlines() if assembly else [])
+                for line in lines:
+                    yield CodeLine(line.expandtabs(8), indent=2)
 
     def states(self, found: tuple[str, list[tuple[FunctionReport, FunctionGraph]]]) -> Blocks:
         """Yield graphs at some time."""

@@ -171,7 +171,7 @@ class FunctionRecord:
     where the user called `function`. seconds: per stage. inputs: one `Argument` or `Cell` per input
     of the graph. n_results: how many outputs are results, the others are new states. keys: names
     of the results, if they are returned as a dict. runs: what the linker says of how it runs.
-    called: what is known of its calls.
+    called: what is known of its calls. regions: its parts that are machine code.
     """
 
     index: int
@@ -187,6 +187,7 @@ class FunctionRecord:
     keys: tuple[Any, ...] = ()
     runs: str = ""
     called: Calls = field(default_factory=Calls)
+    regions: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:
@@ -261,6 +262,7 @@ class Recorder:
             n_results=program.n_results,
             keys=program.packing if isinstance(program.packing, tuple) else (),
             runs=get_linker(function.mode.linker).told(function.nodes),
+            regions=tuple([n.op for n in function.nodes if getattr(n.op, "is_region", False)]),
         )
         self.records.append(record)
         _records[function] = record

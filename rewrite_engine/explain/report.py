@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.compile import Function, function
 from rewrite_engine.compile.mode import get_mode
@@ -42,6 +42,9 @@ from rewrite_engine.rewrite.trace.records import FailedFunction, Line, from_json
 WIDTH = 100  # columns of a report as text
 MAX_NAMED_FUNCTIONS = 8  # in an error
 AS_IT_IS = "as it is"  # title of a report that was not read from a file
+
+if TYPE_CHECKING:
+    from rewrite_engine.link.native.listing import KernelListing
 
 
 class Report:
@@ -191,6 +194,22 @@ class Report:
         ]
         if not any(tries for _, tries in found):
             raise UnknownNameError(self._untried(what))
+        return found
+
+    def kernels(self, which: str) -> list[tuple[FunctionReport, list[KernelListing]]]:
+        """Return the kernels of machine code, for each function. which: a number, or "all". Raises
+        `UnknownNameError` if no function has such a kernel.
+        """
+        from rewrite_engine.link.native.listing import kernels_of  # few reports show kernels
+
+        live = [f for f in self.functions if not f.is_saved and f.record.regions]
+        every = [(f, kernels_of(f.record.regions)) for f in live]
+        found = [(f, [k for k in own if which in ("all", str(k.number))]) for f, own in every]
+        found = [(f, own) for f, own in found if own]
+        if not found:
+            most = max([len(own) for _, own in every], default=0)
+            have = f"the last has the number {most}" if most else "no function is machine code"
+            raise UnknownNameError(f"no kernel {which!r}: {have}")
         return found
 
     def _untried(self, what: str) -> str:

@@ -9,7 +9,9 @@ statement becomes a kernel (`loops.py`; reductions: `accumulators.py`), a kernel
 (`library.py`), which is found by its text and cached on disk. One function for all regions calls
 kernels (`runtime.py`); `timing.py` times them for profiles. Code is unoptimised first
 (`optimised.py`); texts of groups are found again (`alike.py`); threads share long loops
-(`threads.py`).
+(`threads.py`). Rules lower scalar ops to instructions (`scalars.py`, `instructions.py`); functions
+such as exp and inner loops of ufuncs are units (`units.py`, `inner_loops.py`). `listing.py`
+describes kernels.
 """
 
 from rewrite_engine.link.native import (

@@ -7,7 +7,7 @@ addresses, so any process may load it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple
@@ -53,6 +53,14 @@ class Kernel(NamedTuple):
         text = f"{part} {ALIGNED_STACK} #0 {{\n{self.text}}}\n"
         text += f"define i64 @{name}({given}) #0 {{\n{around}}}\n"
         return Unit(text, self.declared, self.units)
+
+
+def module_text(functions: Collection[Unit], machine: Machine) -> str:
+    """Return the text of a module with functions."""
+    declared = {line for one in functions for line in one.declared}
+    attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
+    lines = "\n".join(sorted(declared))
+    return lines + "\n" + "".join([one.text for one in functions]) + attributes
 
 
 class Library:
@@ -113,10 +121,7 @@ class Library:
         and again later.
         """
         machine = self.machine
-        declared = {line for one in functions.values() for line in one.declared}
-        body = "".join([one.text for one in functions.values()])
-        attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
-        text = "\n".join(sorted(declared)) + "\n" + body + attributes
+        text = module_text(functions.values(), machine)
         path = disk.path(text, TEXT_VERSION, *machine.identity)
         code = None if path is None else read(path)
         if code is not None:

@@ -392,6 +392,7 @@ class RegionPlan:
             self._compare(node, check)
         results = self._results(outputs)
         live = Lifetimes(self.statements, self.loops, [v for v, _ in results], self.kept)
+        self.lifetimes = live
         self.donations = donate(self, donated, results, live)
         for j in self.donations.values():
             arguments[j][5] |= WRITEABLE_FLAG

@@ -204,6 +204,34 @@ def _in_double(do: Write) -> Write:
     return write
 
 
+class Lowering(NamedTuple):
+    """How an op is lowered: how many operations it is, the rules that say so, and the function that
+    it calls ("" if it calls none).
+    """
+
+    operations: int
+    rules: tuple[str, ...] = ()
+    called: str = ""
+
+
+def lowering_of(op: ScalarOp, kind: str, numbers: tuple[Any, ...] = ()) -> Lowering:
+    """Return how an op is lowered. numbers: see `code_of`."""
+    if is_moved(op) or (op.listed and op.name in INSTRUCTIONS and not numbers):
+        steps, called = None, ""
+    elif op.listed and op.name in FUNCTIONS and function_steps(op.name, kind):
+        steps, called = function_steps(op.name, kind), op.name
+    else:
+        given = numbers or (None,) * (op.nin or 2)
+        steps = _steps_of(op, kind, given) if op.listed and op.name in OPERATIONS else None
+        found = code_of(op, kind, numbers)
+        called = f"the loop of {op}" if steps is None and found and found.loops else ""
+    if steps is None:
+        return Lowering(1, (), called)
+    inner = [lowering_of(s.op, s.kind, s.numbers) for s in steps.steps]
+    rules = [steps.rule, *[rule for one in inner for rule in one.rules]]
+    return Lowering(sum([one.operations for one in inner]), tuple(dict.fromkeys(rules)), called)
+
+
 def is_moved(op: ScalarOp) -> bool:
     """Return whether an op selects or converts its operands."""
     return isinstance(op, Cast) or (op.listed and op.name in SPECIAL_OPS)

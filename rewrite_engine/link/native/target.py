@@ -80,6 +80,11 @@ class Machine:
             module.close()
             context.close()
 
+    def assembly(self, text: str) -> str:
+        """Return the optimised code of a text in LLVM's language, in the language of assemblers."""
+        module = llvm().parse_assembly(text)
+        return str(self._makers[2].emit_assembly(module))
+
     def link(
         self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]
     ) -> tuple[dict[str, int], Any]:
