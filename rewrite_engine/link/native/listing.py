@@ -47,7 +47,7 @@ class KernelListing:
     operations, read_bytes: for each element of the loop.
     """
 
-    def __init__(self, names: Names, number: int, statement: Group | NativeCall) -> None:
+    def __init__(self, names: RegionNames, number: int, statement: Group | NativeCall) -> None:
         self.names, self.number, self.statement = names, number, statement
         self.plan, self.live = names.region.plan, names.region.plan.lifetimes
         self.nodes = self.live.nodes(statement) if isinstance(statement, Group) else []
@@ -173,8 +173,8 @@ class KernelListing:
         return f"{name}{_index(kept)} = {r.name} of {source} over {over}"
 
 
-class Names:
-    """Names of the values and lengths of a region."""
+class RegionNames:
+    """RegionNames of the values and lengths of a region."""
 
     def __init__(self, region: NativeRegion) -> None:
         self.region = region
@@ -222,7 +222,7 @@ def kernels_of(regions: Sequence[NativeRegion]) -> list[KernelListing]:
     """Return the kernels of regions, in the order in which they run."""
     found: list[KernelListing] = []
     for region in regions:
-        names = Names(region)
+        names = RegionNames(region)
         for s in region.plan.statements:
             if region.plan.lifetimes.runs(s):
                 found.append(KernelListing(names, len(found) + 1, s))
