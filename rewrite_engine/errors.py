@@ -237,6 +237,10 @@ class RegionError(RewriteEngineError, AssertionError):
     """Native code would read a wrong value; this is a bug of the library."""
 
 
+class UntraceableError(RewriteEngineError, TypeError):
+    """JAX cannot trace a graph: a length, or which elements there are, depends on values."""
+
+
 class CompileError(RewriteEngineError):
     """The compiler refused C code; the message has the compiler's output.
 

@@ -179,6 +179,7 @@ LINKERS: dict[str, Linker | str] = {
     "py": "rewrite_engine.link.py",
     "c": "rewrite_engine.link.c.linker",
     "native": "rewrite_engine.link.native",
+    "jax": "rewrite_engine.link.jax",
     "nanguardmode": "rewrite_engine.link.watch",
     "debugmode": "rewrite_engine.link.debug",
 }

@@ -54,6 +54,8 @@ class Computed(NamedTuple):
     of: Sequence[Any]
 
 
+#: whether a value can be read as a number; None: all can be
+Known = Callable[[Any], bool] | None
 Length = Any  # int | tuple[int, int] | Value | Computed | None
 Group = Sequence[Length]
 
@@ -106,12 +108,14 @@ def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
     return None if any([part is None for part in parts]) else length.rule(*parts)
 
 
-def _actual(values: Sequence[Any]) -> Callable[[Any], Any]:
+def _actual(values: Sequence[Any], known: Known = None) -> Callable[[Any], Any]:
     """Return a function that maps pairs and `Value`s to lengths, for values of the inputs."""
 
     def of(length: Any) -> Any:
         if length.__class__ is tuple:
             return np.shape(values[length[0]])[length[1]]
+        if known is not None and not known(values[length.i]):
+            return None
         value = np.asarray(values[length.i])
         return value if value.ndim else value.item()
 
@@ -297,20 +301,26 @@ class TensorOp(Op):
             groups.append(found)
         return groups
 
-    def check(self, node: Apply, values: Sequence[Any]) -> None:
-        """Raise `ShapeError` or `BroadcastError` if lengths of values differ that must be equal."""
+    def check(self, node: Apply, values: Sequence[Any], known: Known = None) -> None:
+        """Raise `ShapeError` or `BroadcastError` if lengths of values differ that must be equal.
+
+        known: whether a value can be read as a number (of a linker that traces graphs); by default
+        all can be.
+        """
         for group in self.shapes_of(node).equal:
-            of = _actual(values)
+            of = _actual(values, known)
             lengths = {of(m) if m.__class__ is tuple else resolve(m, of) for m in group}
             if len(lengths) > 1 and len(lengths - {None}) > 1:
                 types = tuple([v.type for v in node.inputs])
                 error = self.unequal(types, [np.shape(x) for x in values], group, of)
                 self.fail(node, str(error), type(error))
 
-    def checked(self, node: Apply, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Check the values, and return the shapes of the outputs; None if unknown."""
-        self.check(node, values)
-        of = _actual(values)
+    def checked(
+        self, node: Apply, values: Sequence[Any], known: Known = None
+    ) -> list[tuple[Any, ...]]:
+        """Check the values, and return the shapes of the outputs; None if unknown (see `check`)."""
+        self.check(node, values, known)
+        of = _actual(values, known)
         return [tuple([resolve(d, of) for d in dims]) for dims in self.shapes_of(node).outputs]
 
     def fail(self, node: Apply, what: str, error: type[Exception] = ShapeError) -> NoReturn:

@@ -3,8 +3,8 @@
 `plan_of(fgraph, traits)` returns an `ExecutionPlan`: nodes in running order (`schedule.py`), with
 composites and long sums taken apart (`expand.py`), nodes that run only in a branch
 (`conditions.py`), equal lengths and lengths to compare (`dims.py`), shared memory (`storage.py`),
-reuse of memory (`planner.py`), copies into C order (`layout.py`), and buffers kept between calls
-(`buffers.py`). The linker describes its own code by `Traits`. A linker that writes no code calls
+reuse of memory (`planner.py`), copies into C order (`layout.py`), buffers kept between calls
+(`buffers.py`), and inputs that lengths depend on (`static.py`). The linker describes its own code by `Traits`. A linker that writes no code calls
 only the parts that it needs.
 
 Nothing here knows how anything runs. An example: docs/writing_linkers.md.
@@ -18,6 +18,7 @@ from rewrite_engine.link.plan.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.plan.plan import Buffer, ExecutionPlan, NodePlan
 from rewrite_engine.link.plan.planner import plan_of
 from rewrite_engine.link.plan.schedule import END, dying, last_reads, schedule
+from rewrite_engine.link.plan.static import static_inputs
 from rewrite_engine.link.plan.storage import Storage, Storages
 from rewrite_engine.link.plan.traits import DEFAULT, FRESH, VIEW, ByClass, Traits
 
@@ -43,4 +44,5 @@ __all__ = [
     "last_reads",
     "plan_of",
     "schedule",
+    "static_inputs",
 ]

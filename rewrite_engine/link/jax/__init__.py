@@ -1,0 +1,24 @@
+"""Linker for JAX: `Mode(linker="jax")`, with the extra `rewrite-engine[jax]`.
+
+`trace.py` makes a function that JAX traces from a graph, and `linker.py` a compiled function of
+arrays of NumPy. Ops are registered to `jax_funcify` (`funcify.py`): elementwise ops in
+`scalars.py`, others in `arrays.py`, `indexing.py`, `linear.py`, `draws.py` and `inner.py`.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from rewrite_engine.errors import MissingPackageError
+
+if find_spec("jax") is None:
+    raise MissingPackageError('linker="jax" needs JAX: pip install "rewrite-engine[jax]"')
+
+from rewrite_engine.link.jax import arrays, draws, indexing, inner, linear, scalars
+from rewrite_engine.link.jax.funcify import jax_funcify
+from rewrite_engine.link.jax.linker import LINKER, JaxLinker
+
+__all__ = [
+    "LINKER", "JaxLinker", "arrays", "draws", "indexing", "inner", "jax_funcify", "linear",
+    "scalars",
+]  # fmt: skip

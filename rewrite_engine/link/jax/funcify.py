@@ -1,0 +1,115 @@
+"""`jax_funcify`: functions of JAX arrays for nodes, by op.
+
+An op without a registration runs on the host (`on_host`): JAX calls its `perform`, if the shapes of
+its results follow from shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, singledispatch
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rewrite_engine.errors import UntraceableError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.perform import runner
+from rewrite_engine.tensor.op import TensorOp
+
+
+@singledispatch
+def jax_funcify(op: Any, node: Any = None, **options: Any) -> Callable[..., Any]:
+    """Return a function of the values of a node's inputs: the output's value, or several of them.
+
+    Register one for your own op by `@jax_funcify.register(MyOp)`; it is called as `function(op,
+    node=node)`. Values are arrays of JAX, or arrays of NumPy if they are known while tracing.
+    """
+    return on_host(op, node)
+
+
+def register(*classes: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register `f(op, node, *values)` for ops of these classes."""
+
+    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+        for cls in classes:
+            jax_funcify.register(cls)(lambda op, node=None, **_: partial(f, op, node))
+        return f
+
+    return decorate
+
+
+def is_known(x: Any) -> bool:
+    """Return whether a value is known while tracing."""
+    return not isinstance(x, jax.Array)
+
+
+def known(node: Apply, i: int, x: Any) -> Any:
+    """Return an input that has to be known while tracing, as an array of NumPy. Raises
+    `UntraceableError`.
+    """
+    if not is_known(x):
+        raise untraceable(node, f"lengths depend on the value of its input {node.inputs[i]!r}")
+    return np.asarray(x)
+
+
+def untraceable(node: Apply, why: str, hint: str | None = None) -> UntraceableError:
+    """Return the error for a node that JAX cannot trace."""
+    what = f"JAX cannot run this: {why}"
+    text = message(what, op=node.op, inputs=node.inputs, where=node.where(), hint=hint)
+    return UntraceableError(text)
+
+
+def of_known(node: Apply, run: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """Run a node on values that are known."""
+    return run(*map(np.asarray, values))
+
+
+def on_host(op: Any, node: Apply) -> Callable[..., Any]:
+    """Return a function that calls `perform` in the process that runs Python, also from compiled
+    code. Raises `UntraceableError` if shapes of results depend on values.
+    """
+    if not isinstance(op, TensorOp):
+        raise untraceable(node, "it is no op on tensors, and nothing is registered for it")
+    run, types = runner(node), [v.type for v in node.outputs]
+
+    def call(*values: Any) -> Any:
+        if all(map(is_known, values)):
+            return of_known(node, run, values)
+        shapes = op.checked(node, values, is_known)
+        if any([None in shape for shape in shapes]):
+            raise untraceable(node, "the lengths of its result depend on values")
+        return called_back(run, list(zip(types, shapes, strict=True)), values)
+
+    return call
+
+
+def called_back(run: Callable[..., Any], results: Sequence[Any], values: Sequence[Any],
+                each: bool = False) -> Any:  # fmt: skip
+    """Return the results of a function of arrays of NumPy that is called from compiled code.
+
+    results: (type, shape) of each. each: whether it works on each element alone, so that it takes
+    a whole batch at once.
+    """
+    wanted = [jax.ShapeDtypeStruct(tuple(map(int, s)), t.numpy_dtype) for t, s in results]
+
+    def host(*arrays: Any) -> Any:
+        found = run(*[np.array(x) for x in arrays])
+        found = (found,) if len(wanted) == 1 else found
+        return [np.asarray(x, w.dtype) for x, w in zip(found, wanted, strict=True)]
+
+    how = "legacy_vectorized" if each else "sequential"
+    found = jax.pure_callback(host, wanted, *values, vmap_method=how)
+    return found[0] if len(wanted) == 1 else found
+
+
+def as_output(node: Apply, x: Any, i: int = 0) -> Any:
+    """Return a value as an array of JAX in the dtype of an output."""
+    return jnp.asarray(x, node.outputs[i].type.dtype)
+
+
+def dtype_of(v: Variable) -> Any:
+    """Return the dtype of a tensor."""
+    return v.type.numpy_dtype
