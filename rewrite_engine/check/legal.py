@@ -39,9 +39,11 @@ def held_at(phases: tuple[str, ...], op: Any) -> tuple[DataRule, ...]:
     return tuple([rule for rule in held(phases) if rule.considers(op)])
 
 
-def check_legal(fgraph: FrozenGraph, phases: Sequence[str]) -> None:
+def check_legal(
+    fgraph: FrozenGraph, phases: Sequence[str], excluded: frozenset[str] = frozenset()
+) -> None:
     """Raise `IllegalGraphError` for a term that a graph may not have after the last of these
-    phases, which have run in this order.
+    phases, which have run in this order. excluded: names and tags of rules that were left out.
     """
     last = phases[-1]
     if last not in HELD or "saturate" in phases:
@@ -49,7 +51,7 @@ def check_legal(fgraph: FrozenGraph, phases: Sequence[str]) -> None:
     done = tuple(phases)
     for node in fgraph.toposort():
         for rule in held_at(done, node.op):
-            if _applies(rule, fgraph, node):
+            if not rule.names & excluded and _applies(rule, fgraph, node):
                 term = brief(node.outputs[rule.left.place or 0])
                 what = f"after the phase {last!r} the graph has {term}, which {rule.phase!r}"
                 why = f"is to rewrite ({rule.name}: {rule.text})"
