@@ -39,11 +39,9 @@ def held_at(phases: tuple[str, ...], op: Any) -> tuple[DataRule, ...]:
     return tuple([rule for rule in held(phases) if rule.considers(op)])
 
 
-def check_legal(
-    fgraph: FrozenGraph, phases: Sequence[str], excluded: frozenset[str] = frozenset()
-) -> None:
+def check_legal(fgraph: FrozenGraph, phases: Sequence[str]) -> None:
     """Raise `IllegalGraphError` for a term that a graph may not have after the last of these
-    phases, which have run in this order. excluded: names and tags of rules that were left out.
+    phases, which have run in this order.
     """
     last = phases[-1]
     if last not in HELD or "saturate" in phases:
@@ -51,7 +49,7 @@ def check_legal(
     done = tuple(phases)
     for node in fgraph.toposort():
         for rule in held_at(done, node.op):
-            if not rule.names & excluded and _applies(rule, fgraph, node):
+            if _applies(rule, fgraph, node):
                 term = brief(node.outputs[rule.left.place or 0])
                 what = f"after the phase {last!r} the graph has {term}, which {rule.phase!r}"
                 why = f"is to rewrite ({rule.name}: {rule.text})"

@@ -415,22 +415,18 @@ def optimizer(
     if "inner" in drivers:
         drivers["inner"].inside = [drivers[phase.name] for phase in wanted if phase.inside]
     steps = (*[step for step in _steps if step.wanted(query)], *steps)
-    pipeline = Pipeline(in_order(drivers, steps), WHOLE)
-    pipeline.excluded = query.exclude
-    return pipeline
+    return Pipeline(in_order(drivers, steps), WHOLE)
 
 
 class Pipeline(SequentialOptimizer):
     """The phases; with `config.check_phases`, each graph is checked against the normal forms of its
-    phases. excluded: names of rules that are left out.
+    phases.
     """
-
-    excluded: frozenset[str] = frozenset()
 
     def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
         if config.check_phases:
             parts = self.parts[: self.parts.index(part) + 1]
-            hooks.check_legal(fgraph, [one.name for one in parts], self.excluded)
+            hooks.check_legal(fgraph, [one.name for one in parts])
 
 
 def phases_of(query: Query) -> SequentialOptimizer:
