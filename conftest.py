@@ -11,7 +11,7 @@ from typing import Any
 
 def pytest_addoption(parser: Any) -> None:
     parser.addoption(
-        "--linker", default="vm", choices=("vm", "native"), help="of modes that name none"
+        "--linker", default="vm", choices=("vm", "native", "jax"), help="of modes that name none"
     )
     parser.addoption(
         "--check-graphs", action="store_true", help="check all graphs after every change (slow)"

@@ -20,7 +20,7 @@ CHOICES = {
     "on_budget": ("raise", "stop"),
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
-    "linker": ("auto", "vm", "native", "py"),
+    "linker": ("auto", "vm", "native", "jax", "py"),
     "random_parameters": ("as given", "aligned"),
     "sparse_methods": ("raise", "warn"),
     "sparse_values": ("array", "matrix"),

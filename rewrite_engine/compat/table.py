@@ -112,7 +112,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "misc": (),
     "npy_2_compat": (),
     "link.c": ("rewrite_engine.compat.c_code", "rewrite_engine.link.c"),
-    "link.jax": (),
+    "link.jax": ("rewrite_engine.compat.jax",),
     "link.mlx": (),
     "link.numba": (),
     "link.pytorch": (),
@@ -431,6 +431,7 @@ RENAMED: dict[str, Row] = {
     "graph.rewriting.TopoOptimizer": "rewrite_engine.compat.rewriters:WalkingGraphRewriter",
     "graph.rewriting.dfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
     "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
+    "compile.mode.JAX": "rewrite_engine.compat.jax:JAX",
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
     "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",
     "graph.traversal.general_toposort": "rewrite_engine.compat.extras:general_toposort",
@@ -574,7 +575,4 @@ RENAMED: dict[str, Row] = {
 }
 
 #: {a name, or a module, that is not here: what is said of it beside that}
-REASONS = dict.fromkeys(
-    ("compile.mode.JAX", "link.jax"),
-    ": it needs a linker for JAX; of PyMC's samplers, `pymc` and `nutpie` need none",
-)
+REASONS: dict[str, str] = {}

@@ -236,17 +236,18 @@ def _(op: Any, node: Apply, x: Any) -> Any:
 
 @register(Recurrence)
 def _(op: Any, node: Apply, a: Any, b: Any) -> Any:
-    """Return h[i] = a[i] h[i - 1] + b[i]; the first factor is not used."""
+    """Return h[i] = a[i] h[i - 1] + b[i], in turn: products of factors alone may overflow."""
     a, b = as_output(node, a), as_output(node, b)
     if not b.shape[op.axis]:
         return b
-    a = jnp.moveaxis(a, op.axis, 0)
-    a = jnp.moveaxis(a.at[0].set(0), 0, op.axis)
+    a, b = [jnp.moveaxis(x, op.axis, 0) for x in (a, b)]
 
-    def both(p: Any, q: Any) -> Any:
-        return p[0] * q[0], q[0] * p[1] + q[1]
+    def step(last: Any, both: Any) -> Any:
+        last = both[0] * last + both[1]
+        return last, last
 
-    return lax.associative_scan(both, (a, b), axis=op.axis)[1]
+    _, rest = lax.scan(step, b[0], (a[1:], b[1:]))
+    return jnp.moveaxis(jnp.concatenate([b[:1], rest]), 0, op.axis)
 
 
 @register(SortOp)

@@ -71,14 +71,17 @@ def on_host(op: Any, node: Apply) -> Callable[..., Any]:
     """Return a function that calls `perform` in the process that runs Python, also from compiled
     code. Raises `UntraceableError` if shapes of results depend on values.
     """
-    if not isinstance(op, TensorOp):
-        raise untraceable(node, "it is no op on tensors, and nothing is registered for it")
     run, types = runner(node), [v.type for v in node.outputs]
+    known_shapes = [getattr(t, "shape", (None,)) for t in types]
+    if not isinstance(op, TensorOp) and any([None in shape for shape in known_shapes]):
+        raise untraceable(node, "it is no TensorOp, which tells shapes, and nothing is registered")
 
     def call(*values: Any) -> Any:
         if all(map(is_known, values)):
             return of_known(node, run, values)
-        shapes = op.checked(node, values, is_known)
+        shapes = known_shapes
+        if isinstance(op, TensorOp):
+            shapes = op.checked(node, values, is_known)
         if any([None in shape for shape in shapes]):
             raise untraceable(node, "the lengths of its result depend on values")
         return called_back(run, list(zip(types, shapes, strict=True)), values)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -19,6 +20,7 @@ from rewrite_engine.link.jax.trace import traced
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.tensor.blockwise import Blockwise
 
+MAX_UNSTABLE = 4  # steps in which carried values may change their shapes
 UNTIL = "read its last value alone (results[-1]), or give it a number of steps"
 
 
@@ -99,33 +101,57 @@ class Loop:
     asked = False
 
     def _counted(self, n: int, sequences: Sequence[Any], kept: Any) -> list[Any]:
+        """Run n steps. The first ones, in which carried values change their shapes, are written one
+        by one.
+        """
         op, self.asked = self.op, are_collected()
         if not n:
             return [*kept, *op._empty(sequences, kept, self.others)]
-        if n == 1:  # of the only step, carried values may change their shapes
-            kept, made, _, held = self._step(kept, [x[0] for x in sequences])
-            require(lambda: held)
-            return [*kept, *[x[None] for x in made]]
+        first, t = list[Any](), 0
+        while t < n and (n == 1 or not self._is_stable(sequences, kept)):
+            if t == MAX_UNSTABLE:
+                raise untraceable(self.node, "a carried value changes its shape from step to step")
+            kept, made, _, held = self._step(kept, [x[t] for x in sequences])
+            require(partial(jnp.asarray, held))
+            first.append(made)
+            t += 1
 
         def step(state: Any, slices: Any) -> Any:
             kept, all_well = state
             kept, made, _, held = self._step(kept, slices)
             return (kept, all_well & held), made
 
-        given = tuple([jnp.asarray(x)[:n] for x in sequences])
-        (kept, held), made = lax.scan(step, (kept, jnp.asarray(True)), given, length=n)
-        require(lambda: held)
-        return [*kept, *made]
+        traces = [jnp.stack(xs) for xs in zip(*first, strict=True)] if first else None
+        if t < n:
+            given = tuple([jnp.asarray(x)[t:n] for x in sequences])
+            state = kept, jnp.asarray(True)
+            (kept, held), made = lax.scan(step, state, given, length=n - t)
+            require(lambda: held)
+            both = zip(traces, made, strict=True) if traces is not None else []
+            traces = [jnp.concatenate(xs) for xs in both] if traces is not None else list(made)
+        assert traces is not None
+        return [*kept, *traces]
+
+    def _is_stable(self, sequences: Sequence[Any], kept: Any) -> bool:
+        """Return whether a step leaves the shapes of all carried values."""
+        if not kept:
+            return True
+        asked, self.asked = self.asked, False
+        found = jax.eval_shape(lambda k: self._step(k, [x[0] for x in sequences])[0], kept)
+        self.asked = asked
+        return [x.shape for x in found] == [x.shape for x in kept]
 
     def _open(self, steps: Any, sequences: Sequence[Any], kept: Any) -> list[Any]:
         op, self.asked = self.op, are_collected()
         for x in sequences:
             require(partial(jnp.less_equal, steps, len(x)))
         require(lambda: jnp.asarray(steps) >= 0)
+        if not self._is_stable([jnp.zeros((1, *np.shape(x)[1:]), x.dtype) for x in sequences], kept):
+            raise untraceable(self.node, "a carried value changes its shape")
 
         def step(state: Any) -> Any:
             t, kept, _, all_well = state
-            slices = [lax.dynamic_index_in_dim(x, t, keepdims=False) for x in sequences]
+            slices = [_element(x, t) for x in sequences]
             kept, _, last, held = self._step(kept, slices)
             stop = jnp.asarray(last, bool) if op.until else jnp.asarray(False)
             return t + 1, kept, stop, all_well & held
@@ -137,6 +163,13 @@ class Loop:
         n, kept, _, held = lax.while_loop(goes_on, step, first)
         require(lambda: held)
         return [*kept, *[n] * op.until]
+
+
+def _element(x: Any, t: Any) -> Any:
+    """Return an element of a sequence; zeros of one without elements, whose loop has no steps."""
+    if not len(x):
+        return jnp.zeros(np.shape(x)[1:], x.dtype)
+    return lax.dynamic_index_in_dim(x, t, keepdims=False)
 
 
 @jax_funcify.register(Scan)

@@ -23,6 +23,7 @@ from rewrite_engine.link.jax.required import all_of, collecting
 from rewrite_engine.link.jax.state import generator_of, is_state, words_of
 from rewrite_engine.link.jax.trace import TracedGraph
 from rewrite_engine.link.linker import Linker, get_linker
+from rewrite_engine.link.program import Linked, Program
 from rewrite_engine.link.plan import schedule, static_inputs
 from rewrite_engine.tensor.type import TensorType
 
@@ -49,6 +50,27 @@ class JaxLinker(Linker):
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         return JaxFunction(fgraph, self.draws == "jax")
+
+    def link(self, program: Program, *, trust: bool = False) -> Linked:
+        linked = JaxLinked(*super().link(program, trust=trust))
+        linked.fgraph = program.fgraph
+        return linked
+
+
+class JaxLinked(Linked):
+    """Linked function of a graph, which can be given to JAX without its shell."""
+
+    fgraph: FunctionGraph
+
+    @property
+    def jit_fn(self) -> Any:
+        """Compiled function of JAX arrays, from values of all inputs (arguments, then shared
+        values) to a tuple of those of all outputs. Made at its first use.
+        """
+        if "_jit_fn" not in vars(self):
+            run = TracedGraph(self.fgraph).run
+            self._jit_fn = jax.jit(lambda *values: tuple(run(*values)))
+        return self._jit_fn
 
 
 class JaxFunction:

@@ -13,10 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from rewrite_engine.errors import ShapeError, UntraceableError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.failure import failed
-from rewrite_engine.link.jax.funcify import is_known, jax_funcify, of_known
+from rewrite_engine.link.jax.funcify import is_known, jax_funcify, of_known, untraceable
 from rewrite_engine.link.jax.required import all_of, are_collected, collecting, require
 from rewrite_engine.link.jax.state import is_state, words_of
 from rewrite_engine.link.perform import runner
@@ -123,7 +124,7 @@ class TracedGraph:
         if _chooses(node):
             self._choose(node, scope)
             return
-        given = [scope[v] for v in node.inputs]
+        given = [self._value(v, scope) for v in node.inputs]
         try:
             if _is_small(node, given):
                 found = of_known(node, runner(node), given)
@@ -163,9 +164,36 @@ class TracedGraph:
 
             return computed
 
-        made, held = jax.lax.cond(jnp.asarray(value) != 0, side(1), side(2))
+        condition = jnp.asarray(value) != 0
+        try:
+            made, held = jax.lax.cond(condition, side(1), side(2))
+        except (ShapeError, UntraceableError):
+            made, held = jax.lax.cond(condition, *_one_of(side(1), side(2)))
+        except TypeError as error:
+            raise untraceable(node, "its branches have different shapes") from error
         require(lambda: held)
         scope.values.update(zip([n.outputs[0] for n in ready], made, strict=True))
+
+
+def _one_of(*sides: Callable[[], Any]) -> list[Callable[[], Any]]:
+    """Return branches one of which cannot be computed: it is an error if it is taken. Raises the
+    error if there is no other one.
+    """
+    found, errors = list[Any](), list[Exception]()
+    for side in sides:
+        try:
+            found.append(jax.eval_shape(side))
+        except (ShapeError, UntraceableError) as error:
+            found.append(None)
+            errors.append(error)
+    (shapes, *more) = [x for x in found if x is not None] or [None]
+    if shapes is None or more:
+        raise errors[0]
+
+    def taken() -> Any:
+        return [jnp.zeros(x.shape, x.dtype) for x in shapes[0]], jnp.asarray(False)
+
+    return [taken if x is None else side for x, side in zip(found, sides, strict=True)]
 
 
 def in_type(v: Variable, x: Any) -> Any:
