@@ -5,12 +5,14 @@ can be copied and pickled.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import partial
 from inspect import Signature, signature
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from rewrite_engine import hooks
+from rewrite_engine.compile import kept
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
@@ -289,10 +291,24 @@ class Function(Displayed, partial[R]):
     def __copy__(self) -> Function[R]:
         return self.copy()
 
-    def __reduce__(self) -> Any:
-        # (unpickled by calling it: the graph was kept, the code is made again)
+    def _parts(self) -> tuple[Any, ...]:
         parts = (self.program, self.mode, self.name, self._trust, self._checks)
-        return Function, parts if self.profile is None else (*parts, self.profile)
+        return parts if self.profile is None else (*parts, self.profile)
+
+    def __reduce__(self) -> Any:
+        """Return how the function is made again from its graph. A function without state is found
+        again in a process that has unpickled it before (`kept.py`).
+        """
+        parts = self._parts()
+        has_state = self.profile is not None or any([_has_cell(a) for a in self.program.inputs])
+        return (Function, parts) if has_state else kept.reduced(Function, parts)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return type(self)(*deepcopy(self._parts(), memo))
+
+
+def _has_cell(source: Argument | Cell) -> bool:
+    return isinstance(source, Cell) or source.default is not None
 
 
 def with_states(program: Program, swap: Mapping[Any, Any]) -> Program:

@@ -23,6 +23,7 @@ from pickletools import genops
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from rewrite_engine.compile import kept
 from rewrite_engine.compile.callable import Function
 from rewrite_engine.errors import LoadError, SaveError, describe
 
@@ -72,7 +73,8 @@ def save(functions: Any, path: str | os.PathLike[str]) -> None:
     """
     found = list(_functions(functions))
     try:
-        content = pickle.dumps(functions, protocol=5)
+        with kept.in_one_piece():
+            content = pickle.dumps(functions, protocol=5)
     except Exception as error:
         told = ", ".join([f.program.name for f in found])
         hint = "an op made of a lambda or a local function needs a function defined in a module"
