@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.compile import In as In
     from rewrite_engine.compile import Mode as Mode
     from rewrite_engine.compile import Out as Out
+    from rewrite_engine.compile.export import export as export
     from rewrite_engine.compile.from_graph import OpFromGraph as OpFromGraph
     from rewrite_engine.compile.function import function as function
     from rewrite_engine.compile.ops import as_op as as_op
@@ -78,6 +79,7 @@ _HOMES = {
     "Op": "graph.op",
     "Type": "graph.type",
     "provenance": "graph.origin",
+    "export": "compile.export",
     "jax_function": "link.jax.function",
     "clone_replace": "graph.replace",
     "graph_replace": "graph.replace",

@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax, random
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.jax.funcify import jax_funcify, known, untraceable
+from rewrite_engine.link.jax.funcify import jax_funcify, known, tell_call, untraceable
 from rewrite_engine.link.jax.state import generator_of, words_of
 from rewrite_engine.random.op import RandomVariable
 
@@ -154,5 +154,6 @@ def _by_numpy(
         op.perform(node, [rng, n, *map(np.array, params)], cells)
         return [words_of(cells[0][0]), np.asarray(cells[1][0], out.numpy_dtype)]
 
+    tell_call(op)
     return jax.pure_callback(host, wanted, words, *params, vmap_method="sequential")
 

@@ -6,8 +6,10 @@ its results follow from shapes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial, singledispatch
+from threading import local
 from typing import Any
 
 import jax
@@ -84,18 +86,47 @@ def on_host(op: Any, node: Apply) -> Callable[..., Any]:
             shapes = op.checked(node, values, is_known)
         if any([None in shape for shape in shapes]):
             raise untraceable(node, "the lengths of its result depend on values")
-        return called_back(run, list(zip(types, shapes, strict=True)), values)
+        return called_back(op, run, list(zip(types, shapes, strict=True)), values)
 
     return call
 
 
-def called_back(run: Callable[..., Any], results: Sequence[Any], values: Sequence[Any],
-                each: bool = False) -> Any:  # fmt: skip
-    """Return the results of a function of arrays of NumPy that is called from compiled code.
+class _Calls(local):
+    """Ops for which code that is traced now calls the host; None: nobody asks."""
+
+    ops: list[str] | None = None
+
+
+_calls = _Calls()
+
+
+@contextmanager
+def calls_of_host() -> Iterator[list[str]]:
+    """Collect the ops for which code that is traced inside calls the host."""
+    before, found = _calls.ops, list[str]()
+    _calls.ops = found
+    try:
+        yield found
+    finally:
+        _calls.ops = before
+
+
+def tell_call(op: Any) -> None:
+    """Note that traced code calls the host for an op."""
+    if _calls.ops is not None:
+        _calls.ops.append(str(op))
+
+
+def called_back(
+    op: Any, run: Callable[..., Any], results: Sequence[Any], values: Sequence[Any],
+    each: bool = False,
+) -> Any:  # fmt: skip
+    """Return the results of an op whose function of arrays of NumPy is called from compiled code.
 
     results: (type, shape) of each. each: whether it works on each element alone, so that it takes
     a whole batch at once.
     """
+    tell_call(op)
     wanted = [jax.ShapeDtypeStruct(tuple(map(int, s)), t.numpy_dtype) for t, s in results]
 
     def host(*arrays: Any) -> Any:

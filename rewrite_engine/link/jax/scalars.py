@@ -214,7 +214,7 @@ def _host(op: ScalarOp, arrays: Sequence[Any], dtype: str) -> Any:
     shape = np.broadcast_shapes(*map(np.shape, arrays))
     inputs = [TensorType(x.dtype.name, (None,) * np.ndim(x))() for x in arrays]
     run = runner(Elemwise(op).make_node(*inputs))
-    return called_back(run, [(TensorType(dtype, shape), shape)], arrays, each=True)
+    return called_back(op, run, [(TensorType(dtype, shape), shape)], arrays, each=True)
 
 
 @jax_funcify.register(Elemwise)

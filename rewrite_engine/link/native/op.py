@@ -32,7 +32,8 @@ class NativeRegion(Op):
 
     nodes: in running order. takes: the variables they read and do not compute. gives: those that
     are read elsewhere. fortran: which of `takes` lie in Fortran's order. donated: those of `takes`
-    that may be overwritten. timed: whether `watch` will be called. Two regions are never equal.
+    that may be overwritten. timed: whether `watch` will be called. exported: whether its kernels
+    are kept as texts (`plan.texts`), and do not run here. Two regions are never equal.
     """
 
     is_region = True  # its nodes have no times of their own
@@ -40,10 +41,11 @@ class NativeRegion(Op):
     def __init__(
         self, nodes: Sequence[Apply], takes: Sequence[Variable], gives: Sequence[Variable],
         machine: Machine, fortran: Sequence[bool] = (), donated: Collection[Variable] = (),
-        timed: bool = False,
+        timed: bool = False, exported: bool = False,
     ) -> None:  # fmt: skip
         self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
         self.plan = RegionPlan(nodes, machine, timed)
+        self.plan.texts = [] if exported else None
         fortran = fortran or [False] * len(takes)
         arguments = [self.plan.argument(v, c) for v, c in zip(takes, fortran, strict=True)]
         rules = ByClass(lower)

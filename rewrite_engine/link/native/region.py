@@ -108,6 +108,7 @@ class RegionPlan:
         self.inside: dict[Apply, Any] = {}  # the steps of loops
         self.kernels: list[tuple[str, int]] = []  # names, and places among the rows of kernels
         self.checks: list[tuple[Apply, Any]] = []
+        self.texts: list[Kernel] | None = None  # of kernels that are exported, and not run here
         rules = ByClass(look)
         for node in nodes:
             rules[type(node.op)](node.op, node, self)
@@ -411,7 +412,10 @@ class RegionPlan:
             self.timing = Timing(self, about)
             written = self.timing.add_readings(written, total)
         kernels = [kernel for kernel, _ in written]
-        library_of(self.machine).get(kernels)
+        if self.texts is None:
+            library_of(self.machine).get(kernels)
+        else:
+            self.texts += kernels
         rows = [[0, len(words), *words] for _, words in written]  # (its address: `kernels`)
         ahead = accumulate([len(row) for row in rows], initial=0)
         self.kernels = [(kernel.name, far) for kernel, far in zip(kernels, ahead, strict=False)]
