@@ -24,7 +24,9 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import Argument, Cell
+from rewrite_engine.pipeline.phases import rewrite_graph
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.type import TensorType
 
@@ -165,4 +167,5 @@ def _static(f: Function[Any], shapes: Sequence[Sequence[int]]) -> FunctionGraph:
             continue
         known[v] = TensorType(v.type.dtype, next(rest))(v.name)  # type: ignore[attr-defined]
         arguments.append(known[v])
-    return FunctionGraph(arguments, clone_replace(f.fgraph.outputs, known), clone=True)
+    outputs = rewrite_graph(clone_replace(f.fgraph.outputs, known), Linker.phases)
+    return FunctionGraph(arguments, outputs, clone=True)

@@ -141,6 +141,8 @@ class TracedGraph:
 
     def _choose(self, node: Apply, scope: Scope) -> None:
         """Compute an `ifelse`, and those by the same condition that can be computed by now."""
+        if node.outputs[0] in scope:
+            return
         c = node.inputs[0]
         value = scope[c]
         holds = bool(value) if is_known(value) else scope.holds.get(c)
