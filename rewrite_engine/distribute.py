@@ -8,6 +8,7 @@ clusters.md` shows both, and what needs neither. Needs `dask.distributed`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -99,9 +100,11 @@ class SumOverChunks:
         parts = [_in_rows(x) for x in arrays]
         chunks = [x.chunks[0] for x in parts]
         if not parts or chunks != [chunks[0]] * len(chunks):
-            raise ShapeError(f"the arrays must have equal chunks along the first axis, not {chunks}")
+            raise ShapeError(
+                f"the arrays must have equal chunks along the first axis, not {chunks}"
+            )
         ends = np.cumsum([0, *chunks[0]]).tolist()
-        self.names = [f"rows {a} to {b - 1}" for a, b in zip(ends, ends[1:], strict=False)]
+        self.names = [f"rows {a} to {b - 1}" for a, b in pairwise(ends)]
         self.data = self._persist(parts)
 
     def _persist(self, parts: Sequence[Any]) -> list[Any]:
@@ -185,7 +188,7 @@ def _in_rows(x: Any) -> Any:
         raise ForeignObjectError(f"takes arrays of dask.array, not {describe(x)}: {hint}")
     if not x.ndim:
         raise ShapeError("takes arrays with a first dimension, along which they have chunks")
-    return x.rechunk({axis: -1 for axis in range(1, x.ndim)})
+    return x.rechunk(dict.fromkeys(range(1, x.ndim), -1))
 
 
 def _together(*arrays: Any) -> tuple[Any, ...]:

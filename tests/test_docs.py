@@ -26,7 +26,10 @@ RUNNER = ROOT / "docs" / "site" / "pages.py"
 run = SimpleNamespace(**runpy.run_path(str(RUNNER)))
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials" and run.examples(page)]
 #: pages that need a package which is not always there
-NEEDS = {"native.md": "llvmlite", "pymc_model.md": "pymc"}
+NEEDS = {
+    "native.md": "llvmlite", "pymc_model.md": "pymc", "jax.md": "jax", "clusters.md": "distributed",
+    "call_from_c.md": "llvmlite",
+}  # fmt: skip
 
 #: wrong rules that a page shows on purpose, and calls wrong
 WRONG_ON_PURPOSE = {

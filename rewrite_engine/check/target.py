@@ -29,6 +29,7 @@ from rewrite_engine.pipeline.phases import (
     ON_DEMAND,
     PACKS,
     PHASES,
+    STATIC,
     known_rules,
 )
 from rewrite_engine.scalar import ops
@@ -36,7 +37,8 @@ from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.op import TensorOp
 
 Names = dict[str, Any]
-SHIPPED = {pack.rpartition(".")[2]: pack for pack in (*PACKS, *EQUATIONS, *LOWERING, *ON_DEMAND)}
+_EVERY = (*PACKS, *EQUATIONS, *STATIC, *LOWERING, *ON_DEMAND)
+SHIPPED = {pack.rpartition(".")[2]: pack for pack in _EVERY}
 
 
 def usable(rules: Iterable[Rule], including: Iterable[Any] = ()) -> RuleSet:

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from rewrite_engine import hooks
-from rewrite_engine.compile import kept
+from rewrite_engine.compile import pickle_cache
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
@@ -297,11 +297,11 @@ class Function(Displayed, partial[R]):
 
     def __reduce__(self) -> Any:
         """Return how the function is made again from its graph. A function without state is found
-        again in a process that has unpickled it before (`kept.py`).
+        again in a process that has unpickled it before (`pickle_cache.py`).
         """
         parts = self._parts()
         has_state = self.profile is not None or any([_has_cell(a) for a in self.program.inputs])
-        return (Function, parts) if has_state else kept.reduced(Function, parts)
+        return (Function, parts) if has_state else pickle_cache.reduce_function(Function, parts)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return type(self)(*deepcopy(self._parts(), memo))

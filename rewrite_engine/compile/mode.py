@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache
 from inspect import signature
@@ -137,8 +137,8 @@ class Mode:
 
         only = self.only and "fast_run" not in self.query.include
         phases = () if only else linker.phases
-        steps = self.steps
-        return linker.watching(optimizer(self.query, self.additions, phases=phases, steps=steps))
+        query = self.query if only else _with(self.query, linker.includes)
+        return linker.watching(optimizer(query, self.additions, phases=phases, steps=self.steps))
 
     @property
     def provided_optimizer(self) -> Any:
@@ -304,6 +304,12 @@ def _is_phase(name: str) -> bool:
     if name in MODES or name in LEVELS or name == DEFAULT:
         return False
     return _names_phases(Query(include=frozenset({name})))
+
+
+def _with(query: Query, phases: Sequence[str]) -> Query:
+    """Return a query with further phases, except those that it excludes."""
+    more = [phase for phase in phases if phase not in query.exclude]
+    return query.including(*more) if more else query
 
 
 def _names_phases(query: Query) -> bool:

@@ -23,7 +23,7 @@ from pickletools import genops
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from rewrite_engine.compile import kept
+from rewrite_engine.compile import pickle_cache
 from rewrite_engine.compile.callable import Function
 from rewrite_engine.errors import LoadError, SaveError, describe
 
@@ -73,7 +73,7 @@ def save(functions: Any, path: str | os.PathLike[str]) -> None:
     """
     found = list(_functions(functions))
     try:
-        with kept.in_one_piece():
+        with pickle_cache.in_one_piece():
             content = pickle.dumps(functions, protocol=5)
     except Exception as error:
         told = ", ".join([f.program.name for f in found])

@@ -23,6 +23,7 @@ from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.op import Shapes, TensorOp, is_dimension
 from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
@@ -104,7 +105,7 @@ def _built(node: Apply) -> tuple[list[Variable], list[Variable]] | None:
     op: Any = node.op
     inputs = [v.type.make_variable(v.name) for v in node.inputs]
     try:
-        returned = op.formula(*inputs)
+        returned = op.formula(*_in_own_dtype(node, inputs))
     except Exception as error:
         error.add_note(message("raised by its formula", op=op, where=node.where()))
         raise
@@ -129,6 +130,15 @@ def _built(node: Apply) -> tuple[list[Variable], list[Variable]] | None:
             v = build_node(_identity, (v,), (out.type,), None).outputs[0]
         outputs.append(v)
     return inputs, outputs
+
+
+def _in_own_dtype(node: Apply, inputs: list[Variable]) -> list[Variable]:
+    """Return float16 inputs in the dtype in which a function of the library computes."""
+    op, (out, *_) = node.op, node.outputs
+    if not isinstance(op, Elemwise) or not op.scalar_op.listed or out.type.dtype == "float16":
+        return inputs
+    narrow = [v.type.dtype == "float16" for v in inputs]  # type: ignore[attr-defined]
+    return [cast(v, out.type.dtype) if n else v for v, n in zip(inputs, narrow, strict=True)]
 
 
 def _rewritten(op: Op, inputs: list[Variable], outputs: list[Variable]) -> Sequence[Variable]:

@@ -33,7 +33,8 @@ class Linker:
     """Way of running graphs. A subclass has a `name` and defines `compile`.
 
     phases: the phases of `pipeline/phases.py` for its graphs (a mode can include others). Without
-    "inplace", no op overwrites an input unless the user built it so. reference: use `perform` even
+    "inplace", no op overwrites an input unless the user built it so. includes: phases on request
+    that its graphs need. reference: use `perform` even
     for nodes with native code. profile: function that returns the record of `ticks`.
     """
 
@@ -41,6 +42,7 @@ class Linker:
     phases: tuple[str, ...] = (
         "merge", "inner", "canonicalize", "loops", "stabilize", "specialize", "factorize",
     )  # fmt: skip
+    includes: tuple[str, ...] = ()
     reference = False
     profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks] | None = None
     own: dict[Any, dict[Linker, Linked]]  # of one that is profiled, for `kept`

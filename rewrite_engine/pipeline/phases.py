@@ -98,6 +98,8 @@ ON_DEMAND = {
 EQUATIONS = ("rewrite_engine.rules.equations",)
 #: packs for native code; they are imported when a query includes "lower"
 LOWERING = ("rewrite_engine.rules.lowering.functions", "rewrite_engine.rules.lowering.operations")
+#: packs for linkers that trace graphs; they are imported when a query includes "static"
+STATIC = ("rewrite_engine.rules.static",)
 
 
 def saturation(rules: RuleSet, name: str) -> GraphRewriter:
@@ -185,6 +187,7 @@ PHASES = (
     Phase("loops", OnOps, again="canonicalize", inner=True),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
+    Phase("static", EquilibriumOptimizer, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
     Phase("factorize", EquilibriumOptimizer, if_any=True),
     Phase("lower", EquilibriumOptimizer, on_request=True),
@@ -253,6 +256,12 @@ def equations() -> RuleSet:
 
 
 @cache
+def static() -> RuleSet:
+    """Return the rules for linkers that have to know all lengths before a call."""
+    return RuleSet.of(*[import_module(name) for name in STATIC])
+
+
+@cache
 def lowering() -> RuleSet:
     """Return the rules that make instructions of elementwise ops."""
     return RuleSet.of(*[import_module(name) for name in LOWERING])
@@ -285,6 +294,8 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
     rules = all_rules() + on_demand(wanted_packs())
     if "saturate" in query.include:
         rules += equations()
+    if "static" in query.include:
+        rules += static()
     if "lower" in query.include:
         rules += lowering()
     for pack in installed():

@@ -17,7 +17,7 @@ from rewrite_engine.errors import ForeignObjectError, ShapeError
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from rewrite_engine.distribute import ChunkError, SumOverChunks, sweep  # noqa: E402
+from rewrite_engine.distribute import ChunkError, SumOverChunks, sweep
 
 ROWS, CHUNK = 800, 100
 X = np.random.default_rng(0).normal(size=(ROWS, 3))
@@ -118,9 +118,9 @@ def test_each_worker_links_a_function_once(client: Any) -> None:
 
 
 def _count_of_kept() -> int:
-    from rewrite_engine.compile import kept
+    from rewrite_engine.compile import pickle_cache
 
-    return sum([f.name == "once" for f in kept._functions.values()])
+    return sum([f.name == "once" for f in pickle_cache._functions.values()])
 
 
 def test_the_chunks_of_a_lost_worker_are_computed_again(client: Any) -> None:

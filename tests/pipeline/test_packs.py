@@ -189,8 +189,8 @@ def test_a_phase_that_does_not_exist(install: Any) -> None:
         rewritten(TERM)
     assert "belongs to the phase 'specialise', which does not exist" in str(info.value)
     phases = (
-        "merge, inner, canonicalize, loops, stabilize, saturate, specialize, factorize, lower, "
-        "inplace"
+        "merge, inner, canonicalize, loops, stabilize, saturate, static, specialize, factorize, "
+        "lower, inplace"
     )
     assert phases in str(info.value)
     assert ".py:5" in str(info.value)

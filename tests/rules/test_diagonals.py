@@ -154,3 +154,10 @@ def test_integers_and_mixed_dtypes() -> None:
         assert found.dtype == built.dtype
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
         np.testing.assert_allclose(found, built, rtol=1e-6)
+
+
+def test_a_diagonal_beside_the_only_element_is_empty() -> None:
+    m = pt.tensor(dtype="float64", shape=(1, 1))
+    f = rw.function([m], pt.diagonal(pt.sqr(m), -1))
+    assert f([[2.0]]).shape == (0,)
+    assert rw.function([m], pt.diagonal(pt.sqr(m)))([[2.0]]) == [4.0]

@@ -1,8 +1,9 @@
 """Linker for JAX: `Mode(linker="jax")`, with the extra `rewrite-engine[jax]`.
 
 `trace.py` makes a function that JAX traces from a graph, and `linker.py` a compiled function of
-arrays of NumPy; `function.py` has `jax_function`, for JAX itself. Ops are registered to `jax_funcify` (`funcify.py`): elementwise ops in
-`scalars.py`, others in `arrays.py`, `indexing.py`, `linear.py`, `draws.py` and `inner.py`.
+arrays of NumPy; `function.py` has `jax_function`, for JAX itself, and `export.py` StableHLO. Ops
+are registered to `jax_funcify` (`funcify.py`): elementwise ops in `scalars.py`, others in
+`arrays.py`, `indexing.py`, `linear.py`, `draws.py` and `inner.py`.
 """
 
 from __future__ import annotations

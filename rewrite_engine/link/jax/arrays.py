@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,8 +15,8 @@ from jax import lax
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.jax.funcify import as_output, is_known, known, register
-from rewrite_engine.link.jax.required import require
+from rewrite_engine.link.jax.funcify import as_output, is_known, known_value, register
+from rewrite_engine.link.jax.runtime_checks import require
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.flow.raise_op import Assert, CheckAndRaise, CheckParameter
 from rewrite_engine.tensor.order.search import SearchsortedOp
@@ -26,7 +28,7 @@ from rewrite_engine.tensor.shape import CheckedIndex, CheckedLength, SpecifyShap
 from rewrite_engine.tensor.signal import Convolve1d, Convolve2d
 from rewrite_engine.tensor.special import ScaledExp, SoftmaxAndLog
 
-REDUCTIONS = {
+REDUCTIONS: dict[str, Any] = {
     "add": jnp.sum, "multiply": jnp.prod, "maximum": jnp.max, "minimum": jnp.min,
     "logical_and": jnp.all, "logical_or": jnp.any, "bitwise_and": jnp.bitwise_and.reduce,
     "bitwise_or": jnp.bitwise_or.reduce, "bitwise_xor": jnp.bitwise_xor.reduce,
@@ -61,7 +63,7 @@ def _(op: Any, node: Apply, *lengths: Any) -> Any:
     for i, j in op.pairs():
         if is_known(lengths[i]) and is_known(lengths[j]) and lengths[i] != lengths[j]:
             op.refuse(node, lengths)
-        require(lambda i=i, j=j: jnp.equal(lengths[i], lengths[j]))  # type: ignore[misc]
+        require(partial(jnp.equal, lengths[i], lengths[j]))
     return lengths[0]
 
 
@@ -78,8 +80,7 @@ def _(op: Any, node: Apply, x: Any, *lengths: Any) -> Any:
     claims = iter(lengths)
     for axis, n in enumerate(op.shape):
         if n == "i":
-            claim = next(claims)  # (one that is known has been compared)
-            require(lambda claim=claim, axis=axis: jnp.equal(claim, np.shape(x)[axis]))  # type: ignore[misc]
+            require(partial(jnp.equal, next(claims), np.shape(x)[axis]))  # (compared if known)
     return x
 
 
@@ -88,11 +89,11 @@ def _(op: Any, node: Apply, x: Any, *conditions: Any) -> Any:
     for condition in conditions:
         if is_known(condition) and not np.all(condition):
             raise op.exc_type(op.msg)
-        require(lambda condition=condition: condition != 0)  # type: ignore[misc]
+        require(partial(jnp.not_equal, condition, 0))
     return x
 
 
-@register(Unbroadcast, *[c for c in (GradientView, *GradientView.__subclasses__())])
+@register(Unbroadcast, GradientView, *GradientView.__subclasses__())
 def _(op: Any, node: Apply, x: Any) -> Any:
     return x
 
@@ -109,7 +110,7 @@ def _(op: Any, node: Apply, x: Any, *lengths: Any) -> Any:
 def _next(node: Apply, given: Any, lengths: Any) -> Any:
     """Return the next length among the inputs."""
     i = next(given)
-    return known(node, i, lengths[i - 1])
+    return known_value(node, i, lengths[i - 1])
 
 
 # --- creation -------------------------------------------------------------------------------------
@@ -117,17 +118,17 @@ def _next(node: Apply, given: Any, lengths: Any) -> Any:
 
 @register(pt.Alloc)
 def _(op: Any, node: Apply, x: Any, *lengths: Any) -> Any:
-    return jnp.broadcast_to(x, [int(known(node, i, n)) for i, n in enumerate(lengths, 1)])
+    return jnp.broadcast_to(x, [int(known_value(node, i, n)) for i, n in enumerate(lengths, 1)])
 
 
 @register(pt.AllocEmpty)
 def _(op: Any, node: Apply, *lengths: Any) -> Any:
-    return jnp.zeros([int(known(node, i, n)) for i, n in enumerate(lengths)], op.dtype)
+    return jnp.zeros([int(known_value(node, i, n)) for i, n in enumerate(lengths)], op.dtype)
 
 
 @register(pt.ARange)
 def _(op: Any, node: Apply, *ends: Any) -> Any:
-    start, stop, step = [known(node, i, x).item() for i, x in enumerate(ends)]
+    start, stop, step = [known_value(node, i, x).item() for i, x in enumerate(ends)]
     return np.arange(start, stop, step, dtype=op.dtype)
 
 
@@ -143,7 +144,7 @@ def _(op: Any, node: Apply, *numbers: Any) -> Any:
 
 def _above(node: Apply, rows: Any, columns: Any, diagonal: Any) -> Any:
     """Return how far the elements of a matrix are above a diagonal."""
-    n, k = [int(known(node, i, x)) for i, x in enumerate((rows, columns))]
+    n, k = [int(known_value(node, i, x)) for i, x in enumerate((rows, columns))]
     return jnp.arange(k) - jnp.arange(n)[:, None] - diagonal
 
 
@@ -169,7 +170,7 @@ def _(op: Any, node: Apply, x: Any, *lengths: Any) -> Any:
     if sum(sizes) != np.shape(x)[op.axis] or min(sizes, default=0) < 0:
         op.fail(node, f"pieces of lengths {sizes} do not add up to {np.shape(x)[op.axis]}")
     ends = np.cumsum([0, *sizes]).tolist()
-    parts = [lax.slice_in_dim(jnp.asarray(x), a, b, axis=op.axis) for a, b in zip(ends, ends[1:])]
+    parts = [lax.slice_in_dim(jnp.asarray(x), a, b, axis=op.axis) for a, b in pairwise(ends)]
     return parts[0] if len(parts) == 1 else parts
 
 
@@ -264,8 +265,6 @@ def _(op: Any, node: Apply, x: Any) -> Any:
 def _(op: Any, node: Apply, x: Any, v: Any) -> Any:
     both = jnp.promote_types(np.asarray(x).dtype if is_known(x) else x.dtype, v.dtype)
     return jnp.searchsorted(jnp.asarray(x, both), jnp.asarray(v, both), op.side)
-
-
 
 
 # --- softmax --------------------------------------------------------------------------------------

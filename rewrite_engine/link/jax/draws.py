@@ -16,7 +16,12 @@ import numpy as np
 from jax import lax, random
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.jax.funcify import jax_funcify, known, tell_call, untraceable
+from rewrite_engine.link.jax.funcify import (
+    jax_funcify,
+    known_value,
+    record_host_call,
+    untraceable_error,
+)
 from rewrite_engine.link.jax.state import generator_of, words_of
 from rewrite_engine.random.op import RandomVariable
 
@@ -114,7 +119,7 @@ def _(op: Any, node: Any = None, **options: Any) -> Callable[..., Any]:
         if size is None:
             batch = np.broadcast_shapes(*[np.shape(p)[:n] for p, n in zip(params, ranks)])
         else:
-            batch = tuple(known(node, 1, size).tolist())
+            batch = tuple(known_value(node, 1, size).tolist())
         if _how.by_jax and op.name in DRAWS:
             return _by_jax(op, node, words, batch, params)
         return _by_numpy(op, node, words, size, batch, params, ranks)
@@ -144,7 +149,7 @@ def _by_numpy(
     for p, r, names in zip(params, ranks, op.ins, strict=True):
         lengths |= dict(zip(names, np.shape(p)[r:], strict=True))
     if not lengths.keys() >= {*op.out}:
-        raise untraceable(node, "the lengths of one draw depend on values")
+        raise untraceable_error(node, "the lengths of one draw depend on values")
     shape = (*batch, *[lengths[name] for name in op.out])
     wanted = [jax.ShapeDtypeStruct((6,), np.uint64), jax.ShapeDtypeStruct(shape, out.numpy_dtype)]
 
@@ -154,6 +159,5 @@ def _by_numpy(
         op.perform(node, [rng, n, *map(np.array, params)], cells)
         return [words_of(cells[0][0]), np.asarray(cells[1][0], out.numpy_dtype)]
 
-    tell_call(op)
+    record_host_call(op)
     return jax.pure_callback(host, wanted, words, *params, vmap_method="sequential")
-

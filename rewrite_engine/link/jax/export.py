@@ -10,7 +10,7 @@ import numpy as np
 
 from rewrite_engine.errors import UntraceableError, message
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.link.jax.funcify import calls_of_host
+from rewrite_engine.link.jax.funcify import recording_host_calls
 from rewrite_engine.link.jax.state import is_state
 from rewrite_engine.link.jax.trace import TracedGraph
 
@@ -37,7 +37,7 @@ def stablehlo(
         jax.ShapeDtypeStruct(shape, v.type.numpy_dtype)
         for v, shape in zip(rest, shapes, strict=True)
     ]
-    with jax.enable_x64(True), calls_of_host() as called:
+    with jax.enable_x64(True), recording_host_calls() as called:
         lowered = jax.export.export(jax.jit(run), platforms=list(platforms))
         try:
             content = bytes(lowered(*wanted).serialize())

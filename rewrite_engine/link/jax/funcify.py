@@ -48,23 +48,25 @@ def is_known(x: Any) -> bool:
     return not isinstance(x, jax.Array)
 
 
-def known(node: Apply, i: int, x: Any) -> Any:
+def known_value(node: Apply, i: int, x: Any) -> Any:
     """Return an input that has to be known while tracing, as an array of NumPy. Raises
     `UntraceableError`.
     """
     if not is_known(x):
-        raise untraceable(node, f"lengths depend on the value of its input {node.inputs[i]!r}")
+        raise untraceable_error(
+            node, f"lengths depend on the value of its input {node.inputs[i]!r}"
+        )
     return np.asarray(x)
 
 
-def untraceable(node: Apply, why: str, hint: str | None = None) -> UntraceableError:
+def untraceable_error(node: Apply, why: str, hint: str | None = None) -> UntraceableError:
     """Return the error for a node that JAX cannot trace."""
     what = f"JAX cannot run this: {why}"
     text = message(what, op=node.op, inputs=node.inputs, where=node.where(), hint=hint)
     return UntraceableError(text)
 
 
-def of_known(node: Apply, run: Callable[..., Any], values: Sequence[Any]) -> Any:
+def run_known(node: Apply, run: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Run a node on values that are known."""
     return run(*map(np.asarray, values))
 
@@ -76,17 +78,19 @@ def on_host(op: Any, node: Apply) -> Callable[..., Any]:
     run, types = runner(node), [v.type for v in node.outputs]
     known_shapes = [getattr(t, "shape", (None,)) for t in types]
     if not isinstance(op, TensorOp) and any([None in shape for shape in known_shapes]):
-        raise untraceable(node, "it is no TensorOp, which tells shapes, and nothing is registered")
+        raise untraceable_error(
+            node, "it is no TensorOp, which tells shapes, and nothing is registered"
+        )
 
     def call(*values: Any) -> Any:
         if all(map(is_known, values)):
-            return of_known(node, run, values)
+            return run_known(node, run, values)
         shapes = known_shapes
         if isinstance(op, TensorOp):
             shapes = op.checked(node, values, is_known)
         if any([None in shape for shape in shapes]):
-            raise untraceable(node, "the lengths of its result depend on values")
-        return called_back(op, run, list(zip(types, shapes, strict=True)), values)
+            raise untraceable_error(node, "the lengths of its result depend on values")
+        return call_host(op, run, list(zip(types, shapes, strict=True)), values)
 
     return call
 
@@ -101,7 +105,7 @@ _calls = _Calls()
 
 
 @contextmanager
-def calls_of_host() -> Iterator[list[str]]:
+def recording_host_calls() -> Iterator[list[str]]:
     """Collect the ops for which code that is traced inside calls the host."""
     before, found = _calls.ops, list[str]()
     _calls.ops = found
@@ -111,13 +115,13 @@ def calls_of_host() -> Iterator[list[str]]:
         _calls.ops = before
 
 
-def tell_call(op: Any) -> None:
+def record_host_call(op: Any) -> None:
     """Note that traced code calls the host for an op."""
     if _calls.ops is not None:
         _calls.ops.append(str(op))
 
 
-def called_back(
+def call_host(
     op: Any, run: Callable[..., Any], results: Sequence[Any], values: Sequence[Any],
     each: bool = False,
 ) -> Any:  # fmt: skip
@@ -126,7 +130,7 @@ def called_back(
     results: (type, shape) of each. each: whether it works on each element alone, so that it takes
     a whole batch at once.
     """
-    tell_call(op)
+    record_host_call(op)
     wanted = [jax.ShapeDtypeStruct(tuple(map(int, s)), t.numpy_dtype) for t, s in results]
 
     def host(*arrays: Any) -> Any:

@@ -15,7 +15,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.link.jax.funcify import is_known, jax_funcify
 from rewrite_engine.link.jax.linker import LINKER
-from rewrite_engine.link.jax.trace import traced
+from rewrite_engine.link.jax.trace import make_traceable
 from rewrite_engine.link.plan import schedule, static_inputs
 from rewrite_engine.pipeline.phases import rewrite_graph
 
@@ -60,7 +60,7 @@ def jax_function(
 
 
 def _rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
-    found = rewrite_graph(list(outputs), LINKER.phases)
+    found = rewrite_graph(list(outputs), (*LINKER.phases, *LINKER.includes))
     return FunctionGraph(list(inputs), list(found), clone=True)
 
 
@@ -71,7 +71,7 @@ def function_of(
     of those of its outputs (see `jax_function`). source: the graph before that, of which gradients
     are taken.
     """
-    plain = traced(graph)
+    plain = make_traceable(graph)
 
     def run(*values: Any) -> list[Any]:
         _check_precision(graph)
@@ -144,7 +144,7 @@ class _Differentiable:
             (out,), inputs = self.graph.outputs, self.graph.inputs
             wrt = [inputs[i] for i in self.floats]
             found = grad(out, wrt, disconnected_inputs="ignore") if wrt else []
-            self.slopes = traced(_rewritten(inputs, [out, *found]))
+            self.slopes = make_traceable(_rewritten(inputs, [out, *found]))
         value, *slopes = self.slopes(*values)
         return [value], slopes
 
@@ -156,7 +156,7 @@ class _Differentiable:
             points = [v.type.make_variable() for v in outputs]
             wrt = [inputs[i] for i in self.floats]
             found = Lop(outputs, wrt, points, disconnected_inputs="ignore")
-            self.slopes = traced(_rewritten([*inputs, *points], found))
+            self.slopes = make_traceable(_rewritten([*inputs, *points], found))
         return self.slopes(*values, *[gs[j] for j in kept])
 
 

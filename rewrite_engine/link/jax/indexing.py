@@ -10,8 +10,8 @@ import numpy as np
 from jax import lax
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.jax.funcify import is_known, register, untraceable
-from rewrite_engine.link.jax.required import require
+from rewrite_engine.link.jax.funcify import is_known, register, untraceable_error
+from rewrite_engine.link.jax.runtime_checks import require
 from rewrite_engine.tensor.index.diagonals import Diagonal, IncDiagonal
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
@@ -52,14 +52,14 @@ def _end(node: Apply, i: int | None, x: Any) -> int | None:
         return None if x is None else int(x)
     assert i is not None
     hint = "pass the ends of slices as arguments, or take x[i + arange(n)] with a fixed n"
-    raise untraceable(node, f"the end {node.inputs[i]!r} of a slice depends on values", hint)
+    raise untraceable_error(node, f"the end {node.inputs[i]!r} of a slice depends on values", hint)
 
 
 def _entry(node: Apply, i: int, x: Any) -> Any:
     """Return an index that is not a slice."""
     if _is_mask(x) and not is_known(x):
-        raise untraceable(node, f"how many elements {node.inputs[i]!r} selects depends on values",
-                          MASKS)  # fmt: skip
+        why = f"how many elements {node.inputs[i]!r} selects depends on values"
+        raise untraceable_error(node, why, MASKS)
     return np.asarray(x) if is_known(x) else x
 
 
@@ -106,7 +106,7 @@ def _where(op: Any, node: Apply, x: Any, y: Any, mask: Any) -> Any:
     """Write where a mask is true: numbers, or elements that do not depend on how many there are."""
     if y.ndim > x.ndim - mask.ndim:
         what = "which elements are written depends on values"
-        raise untraceable(node, what, "write where(mask, y, x) with y of the shape of x")
+        raise untraceable_error(node, what, "write where(mask, y, x) with y of the shape of x")
     mask = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
     return jnp.where(mask, y if op.set_instead_of_inc else x + y, x)
 

@@ -13,10 +13,16 @@ from jax import lax
 
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.jax.funcify import is_known, jax_funcify, on_host, register, untraceable
-from rewrite_engine.link.jax.required import all_of, are_collected, collecting, require
+from rewrite_engine.link.jax.funcify import (
+    is_known,
+    jax_funcify,
+    on_host,
+    register,
+    untraceable_error,
+)
+from rewrite_engine.link.jax.runtime_checks import all_of, are_collected, collecting, require
 from rewrite_engine.link.jax.state import is_state
-from rewrite_engine.link.jax.trace import traced
+from rewrite_engine.link.jax.trace import make_traceable
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.tensor.blockwise import Blockwise
 
@@ -29,7 +35,7 @@ def _(op: Any, node: Any = None, **options: Any) -> Callable[..., Any]:
     """Return the function of a graph that runs once."""
     if not op.runs_once:
         return on_host(op, node)
-    run = traced(op.fgraph)
+    run = make_traceable(op.fgraph)
     return (lambda *xs: run(*xs)[0]) if len(node.outputs) == 1 else run
 
 
@@ -59,7 +65,7 @@ class Loop:
     """
 
     def __init__(self, op: Scan, node: Apply) -> None:
-        self.op, self.node, self.body = op, node, traced(op.fgraph)
+        self.op, self.node, self.body = op, node, make_traceable(op.fgraph)
 
     def __call__(self, steps: Any, *values: Any) -> Any:
         """Return the outputs of the node."""
@@ -72,7 +78,7 @@ class Loop:
         elif len(self.op.results):
             why = "how many results there are" if self.op.until else "its number of steps"
             hint = UNTIL if self.op.until else "pass the number of steps as an argument"
-            raise untraceable(self.node, f"{why} depends on values", hint)
+            raise untraceable_error(self.node, f"{why} depends on values", hint)
         else:
             made = self._open(steps, sequences, kept)
         return made[0] if self.op.nout == 1 else made
@@ -110,7 +116,9 @@ class Loop:
         first, t = list[Any](), 0
         while t < n and (n == 1 or not self._is_stable(sequences, kept)):
             if t == MAX_UNSTABLE:
-                raise untraceable(self.node, "a carried value changes its shape from step to step")
+                raise untraceable_error(
+                    self.node, "a carried value changes its shape from step to step"
+                )
             kept, made, _, held = self._step(kept, [x[t] for x in sequences])
             require(partial(jnp.asarray, held))
             first.append(made)
@@ -146,8 +154,10 @@ class Loop:
         for x in sequences:
             require(partial(jnp.less_equal, steps, len(x)))
         require(lambda: jnp.asarray(steps) >= 0)
-        if not self._is_stable([jnp.zeros((1, *np.shape(x)[1:]), x.dtype) for x in sequences], kept):
-            raise untraceable(self.node, "a carried value changes its shape")
+        if not self._is_stable(
+            [jnp.zeros((1, *np.shape(x)[1:]), x.dtype) for x in sequences], kept
+        ):
+            raise untraceable_error(self.node, "a carried value changes its shape")
 
         def step(state: Any) -> Any:
             t, kept, _, all_well = state

@@ -13,7 +13,7 @@ from jax import lax
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.jax.funcify import as_output, on_host, register
-from rewrite_engine.link.jax.required import require
+from rewrite_engine.link.jax.runtime_checks import require
 from rewrite_engine.tensor.linalg.control import SolveSylvester
 from rewrite_engine.tensor.linalg.decomposition import (
     Cholesky,

@@ -19,12 +19,12 @@ from rewrite_engine.errors import UntraceableError, message
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.jax.draws import drawing
-from rewrite_engine.link.jax.required import all_of, collecting
+from rewrite_engine.link.jax.runtime_checks import all_of, collecting
 from rewrite_engine.link.jax.state import generator_of, is_state, words_of
 from rewrite_engine.link.jax.trace import TracedGraph
 from rewrite_engine.link.linker import Linker, get_linker
-from rewrite_engine.link.program import Linked, Program
 from rewrite_engine.link.plan import schedule, static_inputs
+from rewrite_engine.link.program import Linked, Program
 from rewrite_engine.tensor.type import TensorType
 
 MAX_LITERAL = 1000  # elements of a constant that is part of the code
@@ -42,6 +42,7 @@ class JaxLinker(Linker):
     name = "jax"
     #: without "factorize" (XLA has no factors that several ops share), and nothing in place
     phases = ("merge", "inner", "canonicalize", "loops", "stabilize", "specialize")
+    includes = ("static",)
 
     def __init__(self, draws: str = "numpy") -> None:
         if draws not in ("numpy", "jax"):

@@ -11,7 +11,7 @@ import jax.scipy.special as special
 import numpy as np
 from jax import lax
 
-from rewrite_engine.link.jax.funcify import called_back, is_known, jax_funcify
+from rewrite_engine.link.jax.funcify import call_host, is_known, jax_funcify
 from rewrite_engine.link.perform import runner
 from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp
@@ -142,12 +142,44 @@ BY_HAND: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 #: functions that JAX does not have, or not to the last digits
 ON_HOST = frozenset(
-    "j0 j1 jv iv ive kv kve i0 i1 i0e i1e hyp2f1 owens_t erfcx erfinv erfcinv logerfc beta binom "
-    "poch ldexp".split()
+    [
+        "j0",
+        "j1",
+        "jv",
+        "iv",
+        "ive",
+        "kv",
+        "kve",
+        "i0",
+        "i1",
+        "i0e",
+        "i1e",
+        "hyp2f1",
+        "owens_t",
+        "erfcx",
+        "erfinv",
+        "erfcinv",
+        "logerfc",
+        "beta",
+        "binom",
+        "poch",
+        "ldexp",
+    ]
 )
 #: functions that are computed in float64 for float32, as SciPy does
 IN_DOUBLE = frozenset(
-    "gamma gammaln psi tri_gamma polygamma betaln gammainc gammaincc betainc log_ndtr".split()
+    [
+        "gamma",
+        "gammaln",
+        "psi",
+        "tri_gamma",
+        "polygamma",
+        "betaln",
+        "gammainc",
+        "gammaincc",
+        "betainc",
+        "log_ndtr",
+    ]
 )
 
 
@@ -214,7 +246,7 @@ def _host(op: ScalarOp, arrays: Sequence[Any], dtype: str) -> Any:
     shape = np.broadcast_shapes(*map(np.shape, arrays))
     inputs = [TensorType(x.dtype.name, (None,) * np.ndim(x))() for x in arrays]
     run = runner(Elemwise(op).make_node(*inputs))
-    return called_back(op, run, [(TensorType(dtype, shape), shape)], arrays, each=True)
+    return call_host(op, run, [(TensorType(dtype, shape), shape)], arrays, each=True)
 
 
 @jax_funcify.register(Elemwise)
@@ -225,4 +257,3 @@ def _(op: Elemwise, node: Any = None, **options: Any) -> Callable[..., Any]:
         return found[0] if op.nout == 1 else found
 
     return call
-

@@ -1,4 +1,4 @@
-"""Graphs as functions that JAX traces: `traced`.
+"""Graphs as functions that JAX traces: `make_traceable`.
 
 What is known while a graph is traced (lengths, and what is computed from them) stays an array of
 NumPy, and is computed by `perform`; so lengths are known wherever they follow from shapes.
@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from rewrite_engine.errors import ShapeError, UntraceableError
-from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.failure import failed
-from rewrite_engine.link.jax.funcify import is_known, jax_funcify, of_known, untraceable
-from rewrite_engine.link.jax.required import all_of, are_collected, collecting, require
+from rewrite_engine.link.jax.funcify import is_known, jax_funcify, run_known, untraceable_error
+from rewrite_engine.link.jax.runtime_checks import all_of, are_collected, collecting, require
 from rewrite_engine.link.jax.state import is_state, words_of
 from rewrite_engine.link.perform import runner
 from rewrite_engine.link.plan import conditions, schedule
@@ -54,9 +54,7 @@ class Scope:
         raise KeyError(v)
 
 
-def traced(
-    graph: FunctionGraph, lifted: Sequence[Constant] = ()
-) -> Callable[..., list[Any]]:
+def make_traceable(graph: FrozenGraph, lifted: Sequence[Constant] = ()) -> Callable[..., list[Any]]:
     """Return a function that JAX can trace: from values of the inputs of a graph to a list of the
     values of its outputs. lifted: constants whose values are passed after those of the inputs.
 
@@ -70,7 +68,7 @@ class TracedGraph:
     needs is computed in a branch (`lax.cond`).
     """
 
-    def __init__(self, graph: FunctionGraph, lifted: Sequence[Constant] = ()) -> None:
+    def __init__(self, graph: FrozenGraph, lifted: Sequence[Constant] = ()) -> None:
         self.graph, self.lifted = graph, lifted
         nodes = schedule(graph)
         where = conditions(nodes, graph.outputs)
@@ -127,7 +125,7 @@ class TracedGraph:
         given = [self._value(v, scope) for v in node.inputs]
         try:
             if _is_small(node, given):
-                found = of_known(node, runner(node), given)
+                found = run_known(node, runner(node), given)
             else:
                 if isinstance(node.op, TensorOp):
                     node.op.check(node, given, is_known)
@@ -172,7 +170,7 @@ class TracedGraph:
         except (ShapeError, UntraceableError):
             made, held = jax.lax.cond(condition, *_one_of(side(1), side(2)))
         except TypeError as error:
-            raise untraceable(node, "its branches have different shapes") from error
+            raise untraceable_error(node, "its branches have different shapes") from error
         require(lambda: held)
         scope.values.update(zip([n.outputs[0] for n in ready], made, strict=True))
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple
+from weakref import ref
 
 from rewrite_engine.disk import DiskCache, read
 from rewrite_engine.fork import free_after_fork
@@ -23,6 +24,9 @@ TEXT_VERSION = "1"  # of what the texts assume of each other
 KERNEL_PREFIX = "k_"
 disk = DiskCache("native", ".o")
 _lock = free_after_fork(RLock())
+
+
+MODULES_PER_RELEASE = 2000
 
 
 class Kernel(NamedTuple):
@@ -66,19 +70,32 @@ def module_text(functions: Collection[Unit], machine: Machine) -> str:
 class Library:
     """Compiled code for one machine. addresses: addresses of all compiled functions; those of
     functions that are `pending` will be replaced by those of optimised code.
+
+    Kernels that no function has any more are released from time to time: a process can map some
+    65,000 pieces of memory, and each module takes a few.
     """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.addresses: dict[str, int] = {}
-        self.alive: list[Any] = []
+        self.alive: dict[str, list[Any]] = {}  # the code of a module, by its first function
+        self.readers: dict[str, list[Any]] = {}  # weak references to plans and tables with a kernel
+        self.modules: dict[str, list[str]] = {}  # all functions of a module, by its first one
+        self.due = MODULES_PER_RELEASE  # modules, when unused ones are released next
         self.pending: dict[str, list[Any]] = {}  # where their addresses are read
         self.resting: dict[str, Module] = {}  # modules of pending functions that nobody reads
 
-    def get(self, kernels: Iterable[Kernel]) -> list[int]:
-        """Return the addresses of kernels, after compiling the new ones."""
+    def get(self, kernels: Iterable[Kernel], plan: Any = None) -> list[int]:
+        """Return the addresses of kernels, after compiling the new ones. plan: the object that
+        needs them, as long as it exists; by default they stay.
+        """
         wanted = {kernel.name: kernel for kernel in kernels}
+        reader = (lambda: True) if plan is None else ref(plan)
         with _lock:
+            if len(self.alive) >= self.due:
+                self._release()
+            for name in wanted:
+                self.readers.setdefault(name, []).append(reader)
             new = {name: k for name, k in wanted.items() if name not in self.addresses}
             if new:
                 self._need([name for k in new.values() for name in k.units])
@@ -91,6 +108,8 @@ class Library:
         """
         with _lock:
             use.replace(self.addresses[name])
+            if name in self.readers:
+                self.readers[name].append(use.reader)
             if name in self.pending:
                 self.pending[name].append(use)
             module = self.resting.get(name)
@@ -98,6 +117,20 @@ class Library:
                 for other in module.names:
                     del self.resting[other]
                 optimiser.add(module)
+
+    def _release(self) -> None:
+        """Release the modules of kernels that nobody has any more."""
+        for name, readers in self.readers.items():
+            self.readers[name] = [reader for reader in readers if reader() is not None]
+        for first, names in list(self.modules.items()):
+            if any([self.readers.get(name, True) for name in names]):
+                continue
+            for code in self.alive.pop(first):
+                code.close()
+            for name in self.modules.pop(first):
+                for table in (self.addresses, self.readers, self.pending, self.resting):
+                    table.pop(name, None)  # type: ignore[attr-defined]
+        self.due = len(self.alive) + MODULES_PER_RELEASE
 
     def _need(self, names: Iterable[str]) -> None:
         """Compile missing units, and those that they call."""
@@ -134,6 +167,8 @@ class Library:
             code = machine.compile(text)
             disk.write(path, code)
             with _lock:
+                if not all([name in self.pending for name in functions]):
+                    return  # it was released meanwhile
                 self._load(functions, code)
                 for name in functions:
                     for use in self.pending.pop(name, ()):
@@ -160,4 +195,6 @@ class Library:
             imports |= {n: self.addresses[n] for n in one.units if n not in functions}
         addresses, alive = self.machine.link(code, list(functions), imports)
         self.addresses |= addresses
-        self.alive.append(alive)
+        first = next(iter(functions))
+        self.alive.setdefault(first, []).append(alive)
+        self.modules[first] = list(functions)

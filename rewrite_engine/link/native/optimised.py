@@ -35,6 +35,11 @@ class Word:
     def __init__(self, table: Any, place: int) -> None:
         self.table, self.place = ref(table), place
 
+    @property
+    def reader(self) -> Any:
+        """The weak reference to the table."""
+        return self.table
+
     def is_needed(self) -> bool:
         """Return whether the table still exists."""
         return self.table() is not None

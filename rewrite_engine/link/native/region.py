@@ -21,6 +21,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.native.alike import Found, group_kernel
 from rewrite_engine.link.native.instructions import convert
 from rewrite_engine.link.native.kernel_text import KernelText
+from rewrite_engine.link.native.library import Kernel
 from rewrite_engine.link.native.lifetimes import Lifetimes
 from rewrite_engine.link.native.memory import donate, place_temporaries
 from rewrite_engine.link.native.optimised import Word
@@ -412,10 +413,7 @@ class RegionPlan:
             self.timing = Timing(self, about)
             written = self.timing.add_readings(written, total)
         kernels = [kernel for kernel, _ in written]
-        if self.texts is None:
-            library_of(self.machine).get(kernels)
-        else:
-            self.texts += kernels
+        self._provide(kernels)
         rows = [[0, len(words), *words] for _, words in written]  # (its address: `kernels`)
         ahead = accumulate([len(row) for row in rows], initial=0)
         self.kernels = [(kernel.name, far) for kernel, far in zip(kernels, ahead, strict=False)]
@@ -426,6 +424,13 @@ class RegionPlan:
             for k, (value, lengths) in enumerate(results)
         ]  # fmt: skip
         return self._table(arguments, ends, rows, total, work)
+
+    def _provide(self, kernels: Sequence[Kernel]) -> None:
+        """Compile kernels, or keep their texts if they are exported."""
+        if self.texts is None:
+            library_of(self.machine).get(kernels, self)
+        else:
+            self.texts += kernels
 
     def connect(self, table: Any) -> None:
         """Store the addresses of the kernels in a table, and replace them when there is better

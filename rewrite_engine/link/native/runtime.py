@@ -508,6 +508,10 @@ class _Entered:
     def __init__(self, method: _Method) -> None:
         self.method = method
 
+    def reader(self) -> bool:
+        """Return that the entry is always needed."""
+        return True
+
     def replace(self, address: int) -> None:
         """Let functions enter at another address."""
         self.method.code = address

@@ -101,9 +101,11 @@ end:
 
 
 #: {unit: function of C's library, with one or two arguments} in the place of loops of ufuncs
+_SAME = ("sin", "cos", "tan", "sinh", "cosh", "cbrt", "exp2", "log2", "log10", "hypot")
+_INVERSE = ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")
 _OF_LIBM = {
-    **{f"numpy_{name}": name for name in "sin cos tan sinh cosh cbrt exp2 log2 log10 hypot".split()},
-    **{f"numpy_arc{name}": f"a{name}" for name in "sin cos tan tan2 sinh cosh tanh".split()},
+    **{f"numpy_{name}": name for name in _SAME},
+    **{f"numpy_arc{name}": f"a{name}" for name in _INVERSE},
     "numpy_power": "pow", "numpy_nextafter": "nextafter", "scipy_erf": "erf", "scipy_erfc": "erfc",
     "scipy_gammaln": "lgamma", "scipy_gamma": "tgamma", "scipy_cbrt": "cbrt",
 }  # fmt: skip
@@ -399,6 +401,7 @@ class _Entry:
 
     def header(self) -> str:
         """Return the declaration in C."""
+
         def one(v: Any, name: str, const: str) -> tuple[str, str]:
             lengths = ", ".join(map(str, v.type.shape)) or "one number"
             return f"{const}{C_TYPES[v.type.dtype]} *{name}", f"{name}: {lengths}"
@@ -414,7 +417,7 @@ class _Entry:
         return (
             f"/* Lengths, in C order:\n{about}\n * Returns 0, or 1 if it cannot compute the results"
             f" (a matrix is singular, an index outside). */\n#ifndef {guard}\n#define {guard}\n"
-            f"#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+            f'#include <stdint.h>\n#ifdef __cplusplus\nextern "C"\n#endif\n'
             f"int32_t {self.name}({arguments});\n#endif\n"
         )
 
@@ -428,4 +431,3 @@ def _object(text: str, machine: Machine) -> bytes:
         cpu=machine.cpu, features=machine.features, opt=2, reloc="pic", codemodel="default"
     )
     return bytes(maker.emit_object(module))
-

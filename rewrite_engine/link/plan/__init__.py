@@ -3,9 +3,9 @@
 `plan_of(fgraph, traits)` returns an `ExecutionPlan`: nodes in running order (`schedule.py`), with
 composites and long sums taken apart (`expand.py`), nodes that run only in a branch
 (`conditions.py`), equal lengths and lengths to compare (`dims.py`), shared memory (`storage.py`),
-reuse of memory (`planner.py`), copies into C order (`layout.py`), buffers kept between calls
-(`buffers.py`), and inputs that lengths depend on (`static.py`). The linker describes its own code by `Traits`. A linker that writes no code calls
-only the parts that it needs.
+reuse of memory (`planner.py`), copies into C order (`layout.py`), and buffers kept between calls
+(`buffers.py`). `static_inputs` tells on which inputs lengths depend (`static.py`). The linker
+describes its own code by `Traits`. A linker that writes no code calls only the parts that it needs.
 
 Nothing here knows how anything runs. An example: docs/writing_linkers.md.
 """

@@ -168,11 +168,28 @@ def _trues(mask: Any) -> Any:
     return mask if isinstance(mask, int) else int(np.count_nonzero(mask))
 
 
+def _masks_fit(f: Any, x: Any, *masks: Any) -> Any:
+    """Return evidence that masks have the lengths of an array, as NumPy requires. (It lets an empty
+    mask pass.)
+    """
+    if any([mask.type.kind != "b" for mask in masks]):
+        return f.unknown("an index may be outside", blame=x)
+    have = [f.length(mask, d).value for mask in masks for d in range(mask.type.ndim)]
+    if have == [f.length(x, axis).value for axis in range(len(have))]:
+        return f.because("the masks have the lengths of the array")
+    return f.unknown("the lengths of a mask may differ from those of the array", blame=x)
+
+
 class AdvancedSubtensor(Take):
     """Op `x[...]` with arrays of integers or booleans among the indices; always a copy.
 
     idx_list: the template. Inputs: the array, then the array of indices for each `INPUT`.
     """
+
+    def __init__(self, idx_list: Template) -> None:
+        super().__init__(idx_list)
+        if set(self.idx_list) == {INPUT}:
+            self.implied = {"fits": _masks_fit}
 
     def make_node(self, *inputs: Any) -> Apply:
         """Apply the op; constant masks give static lengths."""

@@ -97,12 +97,20 @@ def test_each_length_has_code_of_its_own_up_to_a_number() -> None:
 
 
 @pytest.mark.parametrize("out", [
-    x[x > 0].sum(), pt.arange(pt.cast(x.sum(), "int64")), pt.nonzero(x)[0], x[: pt.argmax(x)],
+    x[x > 0] * 2, pt.arange(pt.cast(x.sum(), "int64")), pt.nonzero(x)[0], x[: pt.argmax(x)],
     scan(lambda a, s: (s + a, until(s > 1)), x, pt.constant(0.0))[0],
 ], ids=["mask", "arange", "nonzero", "slice", "until"])  # fmt: skip
 def test_lengths_that_depend_on_values_are_an_error(out: Any) -> None:
     with pytest.raises(UntraceableError, match="JAX cannot run this"):
         rw.function([x], out, mode=JAX)(X)
+
+
+def test_reductions_over_what_a_mask_selects() -> None:
+    """By rules of the phase "static", where the mask is known to be as long."""
+    mask = (x > 0) | (pt.sin(x) < -0.5)
+    chosen = [x[mask].sum(), x[mask].mean(), pt.var(x[mask]), pt.prod(x[mask] * 2)]
+    written = [pt.set_subtensor(x[mask], pt.exp(x)[mask]), pt.inc_subtensor(x[mask], x[mask])]
+    both([x], [*chosen, *written, (x[mask] > 1).any(), rw.grad(pt.sqr(x[mask]).sum(), x)], X)
 
 
 def test_masks_that_only_write() -> None:
@@ -119,8 +127,8 @@ def test_errors_are_those_of_the_reference() -> None:
         rw.function([x, k], x[k], mode=JAX)(X, [0, 6])
     with pytest.raises(ShapeError, match="cannot broadcast"):
         rw.function([x, w], x + w[0], mode=JAX)(X, np.zeros((2, 5)))
+    checked = pt.CheckAndRaise(AssertionError, "too small")(x, pt.all(x > 0))
     with pytest.raises(AssertionError, match="too small"):
-        checked = pt.CheckAndRaise(AssertionError, "too small")(x, pt.all(x > 0))
         rw.function([x], checked, mode=JAX)(X)
     with pytest.raises(SingularMatrixError):
         rw.function([w], pt.linalg.inv(w), mode=JAX)(np.zeros((2, 2)))

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 
-import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import UntraceableError
-from rewrite_engine.link.jax.funcify import jax_funcify
 from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise

@@ -30,10 +30,10 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     get = Library.get
 
-    def noted(self: Library, kernels: Iterable[Kernel]) -> list[int]:
+    def noted(self: Library, kernels: Iterable[Kernel], plan: Any = None) -> list[int]:
         kernels = list(kernels)
         found.extend([kernel.text for kernel in kernels])
-        return get(self, kernels)
+        return get(self, kernels, plan)
 
     monkeypatch.setattr(Library, "get", noted)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import re
@@ -11,10 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.disk import UnsafeFolderWarning
+from rewrite_engine.link.native import library, region
 from rewrite_engine.link.native.library import Kernel, Library
 from rewrite_engine.link.native.optimised import optimiser
 from rewrite_engine.link.native.target import Machine, host, llvm
@@ -129,3 +134,33 @@ def test_vectors_are_kept_in_whole_cache_lines(width: int) -> None:
     assert not [line for line in places if "movu" in line]
     offsets = [int(n or 0) for line in places for n in re.findall(r"(\d*)\(%rsp\)", line)]
     assert {n % (8 * width) for n in offsets} == {0}
+
+
+def test_kernels_that_nobody_has_are_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that makes ever new functions does not run out of memory maps."""
+    monkeypatch.setattr(library, "MODULES_PER_RELEASE", 5)
+    own = Library(host())
+    monkeypatch.setattr(region, "library_of", lambda machine: own)
+    own.due = 5
+    x = pt.vector("x")
+
+    def made(n: int) -> Any:
+        return rw.function([x], _formula(x, n), mode="native")
+
+    kept = made(3)
+    want = kept([0.5, 2.0])
+    for n in range(4, 40):
+        made(n)([0.5, 2.0])
+        gc.collect()
+    optimiser.settle()
+    assert len(own.alive) < 30
+    np.testing.assert_array_equal(kept([0.5, 2.0]), want)
+    again = rw.function([x], _formula(x, 5), mode="vm")([0.5, 2.0])
+    np.testing.assert_allclose(made(5)([0.5, 2.0]), again, rtol=1e-14)
+
+
+def _formula(x: Any, n: int) -> Any:
+    out = x
+    for k in range(n):
+        out = (out + 1.0) * x if k % 2 else pt.sqrt(out * out + x)
+    return out

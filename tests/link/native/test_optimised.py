@@ -111,9 +111,9 @@ def test_what_is_on_disk_is_not_compiled_at_all(
 ) -> None:
     kernels, get = list[Any](), Library.get
 
-    def noted(self: Library, new: Any) -> list[int]:
+    def noted(self: Library, new: Any, plan: Any = None) -> list[int]:
         kernels.extend(new := list(new))
-        return get(self, new)
+        return get(self, new, plan)
 
     monkeypatch.setattr(Library, "get", noted)
     f = odd(2)

@@ -238,3 +238,12 @@ def test_fuzzed_graphs(seed: int) -> None:
         pytest.skip("not a case")
     found = Checker()(case, NATIVE)
     assert found is None or Checker()(case, rw.Mode()) is not None, found
+
+
+@pytest.mark.parametrize("name", ["sech2", "logcosh", "log_odds", "psi_difference"])
+def test_formulas_of_float16_compute_in_float32(name: str) -> None:
+    op = Elemwise(getattr(scalar, name))
+    inputs = [pt.vector(dtype="float16") for _ in range(op.scalar_op.nin or 1)]
+    values = [np.array([0.5, 0.25, 2.0], "float16")] * len(inputs)
+    found, wanted = [rw.function(inputs, op(*inputs), mode=m)(*values) for m in (NATIVE, "py")]
+    same(found, wanted, 1e-6)

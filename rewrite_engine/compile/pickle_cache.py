@@ -10,14 +10,13 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from threading import Lock, local
 from typing import Any
 
 from rewrite_engine.config import config
 from rewrite_engine.fork import free_after_fork
 
-MAX_KEPT = 64  # functions; the one that was used longest ago goes first
+MAX_FUNCTIONS = 64  # functions; the one that was used longest ago goes first
 
 _functions: OrderedDict[tuple[bytes, str], Any] = OrderedDict()
 _lock = free_after_fork(Lock())
@@ -42,10 +41,10 @@ def in_one_piece() -> Iterator[None]:
         _writing.in_one_piece = before
 
 
-def reduced(make: Callable[..., Any], parts: tuple[Any, ...]) -> tuple[Any, ...]:
+def reduce_function(make: Callable[..., Any], parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what `__reduce__` returns for a function that `make(*parts)` makes again: a call of
-    `unpickled` with a pickle of its own. Parts that only the pickler at work can pickle (cloudpickle
-    takes classes defined in `__main__`) stay in its pickle.
+    `load_function` with a pickle of its own. Parts that only the pickler at work can pickle (as
+    cloudpickle does classes defined in `__main__`) stay in its pickle.
     """
     if _writing.in_one_piece:
         return make, parts
@@ -53,13 +52,15 @@ def reduced(make: Callable[..., Any], parts: tuple[Any, ...]) -> tuple[Any, ...]
         content = pickle.dumps((make, parts), protocol=5)
     except Exception:
         return make, parts
-    return (make, parts) if b"__main__" in content else (unpickled, (content,))
+    return (make, parts) if b"__main__" in content else (load_function, (content,))
 
 
-def unpickled(content: bytes) -> Any:
+def load_function(content: bytes) -> Any:
     """Return the function of a pickle: the same one for the same bytes, and one setting of the
     linker (`config.linker`).
     """
+    from hashlib import sha256  # (few programs unpickle a function)
+
     key = sha256(content).digest(), config.linker
     with _lock:
         if key in _functions:
@@ -69,6 +70,6 @@ def unpickled(content: bytes) -> Any:
     found = make(*parts)
     with _lock:
         _functions.setdefault(key, found)
-        while len(_functions) > MAX_KEPT:
+        while len(_functions) > MAX_FUNCTIONS:
             _functions.popitem(last=False)
         return _functions.get(key, found)

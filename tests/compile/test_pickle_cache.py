@@ -10,7 +10,7 @@ import numpy as np
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compile import kept
+from rewrite_engine.compile import pickle_cache
 from rewrite_engine.config import config
 
 x = pt.dvector("x")
@@ -48,8 +48,8 @@ def test_copies_are_other_functions() -> None:
 
 
 def test_few_are_kept(monkeypatch: Any) -> None:
-    monkeypatch.setattr(kept, "MAX_KEPT", 2)
+    monkeypatch.setattr(pickle_cache, "MAX_FUNCTIONS", 2)
     contents = [pickle.dumps(rw.function([x], x * n)) for n in (3.0, 5.0, 7.0)]
     first, *_ = [pickle.loads(content) for content in contents]
-    assert len(kept._functions) == 2
+    assert len(pickle_cache._functions) == 2
     assert pickle.loads(contents[0]) is not first
