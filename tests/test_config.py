@@ -67,7 +67,7 @@ def test_settings_of_other_libraries() -> None:
         config.profile_memory = "yes"
     with config.change_flags(("cxx", ""), ("floatX", "float32"), linker="auto"):
         assert (config.cxx, config.floatX) == ("", "float32")
-    with pytest.raises(ValueError, match="linker must be one of auto, vm, native, py"):
+    with pytest.raises(ValueError, match="linker must be one of auto, vm, native, jax, py"):
         config.linker = "c|py"
     with pytest.raises(ValueError, match="optimizer is always 'o4' .*fast_compile"):
         config.optimizer = "fast_compile"

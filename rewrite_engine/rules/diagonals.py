@@ -128,7 +128,9 @@ def diagonal_of_elements(fgraph, node):
         return None
     if x.type.ndim != 2 or not (is_read_once(fgraph, x) or diagonal.ask(fgraph, x)):
         return None
-    if all(x.type.broadcastable):  # (beside the only element, a diagonal is empty)
+    if node.op.offset and all(
+        x.type.broadcastable
+    ):  # (beside the only element, a diagonal is empty)
         return None
     parts = [diagonal_part(node.op, v, square.ask(fgraph, x)) for v in inner.inputs]
     return None if None in parts else inner.op(*parts)

@@ -59,7 +59,7 @@ def _(op: Any, node: Apply, *arrays: Any) -> Any:
     return made[0] if len(made) == 1 else made
 
 
-class Loop:
+class TracedLoop:
     """Loop as a function of arrays: one of known length that stores results is a `lax.scan`, others
     are a `lax.while_loop`, which stores none.
     """
@@ -184,4 +184,4 @@ def _element(x: Any, t: Any) -> Any:
 
 @jax_funcify.register(Scan)
 def _(op: Any, node: Any = None, **options: Any) -> Callable[..., Any]:
-    return Loop(op, node)
+    return TracedLoop(op, node)

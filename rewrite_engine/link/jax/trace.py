@@ -28,17 +28,17 @@ from rewrite_engine.tensor.op import TensorOp
 MAX_KNOWN = 64  # elements of a value that is computed while tracing
 
 
-class Scope:
+class BranchValues:
     """Values of variables: of a graph, or of a branch in it. holds: conditions that are known in
     the branch, with what they are.
     """
 
-    def __init__(self, values: dict[Variable, Any], outer: Scope | None = None) -> None:
+    def __init__(self, values: dict[Variable, Any], outer: BranchValues | None = None) -> None:
         self.values, self.outer = values, outer
         self.holds: dict[Variable, bool] = {} if outer is None else dict(outer.holds)
 
     def __contains__(self, v: Variable) -> bool:
-        scope: Scope | None = self
+        scope: BranchValues | None = self
         while scope is not None:
             if v in scope.values:
                 return True
@@ -46,7 +46,7 @@ class Scope:
         return False
 
     def __getitem__(self, v: Variable) -> Any:
-        scope: Scope | None = self
+        scope: BranchValues | None = self
         while scope is not None:
             if v in scope.values:
                 return scope.values[v]
@@ -96,13 +96,13 @@ class TracedGraph:
     def run(self, *values: Any) -> list[Any]:
         """Return the values of the outputs."""
         given = [*self.graph.inputs, *self.lifted]
-        scope = Scope(self.constants | dict(zip(given, values, strict=True)))
+        scope = BranchValues(self.constants | dict(zip(given, values, strict=True)))
         for i, node in enumerate(self.eager):
             self.now = i
             self._step(node, scope)
         return [self._value(v, scope) for v in self.graph.outputs]
 
-    def _value(self, v: Variable, scope: Scope) -> Any:
+    def _value(self, v: Variable, scope: BranchValues) -> Any:
         """Return a value; what only branches need is computed first."""
         todo = [] if v in scope else [v.owner]
         while todo:
@@ -117,7 +117,7 @@ class TracedGraph:
                     self._step(node, scope)
         return scope[v]
 
-    def _step(self, node: Apply, scope: Scope) -> None:
+    def _step(self, node: Apply, scope: BranchValues) -> None:
         """Compute the outputs of a node."""
         if _chooses(node):
             self._choose(node, scope)
@@ -137,7 +137,7 @@ class TracedGraph:
         for v, x in zip(node.outputs, results, strict=True):
             scope.values[v] = in_type(v, x)
 
-    def _choose(self, node: Apply, scope: Scope) -> None:
+    def _choose(self, node: Apply, scope: BranchValues) -> None:
         """Compute an `ifelse`, and those by the same condition that can be computed by now."""
         if node.outputs[0] in scope:
             return
@@ -155,7 +155,7 @@ class TracedGraph:
 
         def side(k: int) -> Callable[[], Any]:
             def computed() -> Any:
-                inner = Scope({}, scope)
+                inner = BranchValues({}, scope)
                 inner.holds[c] = k == 1
                 with collecting(asked) as found:
                     values = [self._value(n.inputs[k], inner) for n in ready]

@@ -184,7 +184,7 @@ def standalone(fgraph: FunctionGraph, name: str, machine: Machine | None = None)
     """
     machine = machine or host()
     region, inputs = _region(fgraph, machine)
-    entry = _Entry(region, name, inputs)
+    entry = _EntryOfC(region, name, inputs)
     units = {one.text: one for one in (*_units(region), *_kernels(region))}
     defined = {f"@{name}(" for text in units for name in _DEFINED.findall(text)}
     declared = {line for one in units.values() for line in one.declared}
@@ -260,7 +260,7 @@ def _units(region: NativeRegion) -> Iterator[Unit]:
             yield one
 
 
-class _Entry:
+class _EntryOfC:
     """Writer of the entry: it fills the frame, and runs the kernels in turn."""
 
     def __init__(self, region: NativeRegion, name: str, inputs: Sequence[Any]) -> None:
