@@ -53,7 +53,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.graph.type import Type as Type
     from rewrite_engine.language import expand as expand
     from rewrite_engine.language import find as find
-    from rewrite_engine.link.jax.function import jax_function as jax_function
+    from rewrite_engine.link.jax import jax_function as jax_function
     from rewrite_engine.loops import scan as scan
     from rewrite_engine.match.query import Query as Query
     from rewrite_engine.match.query import RewriteDatabaseQuery as RewriteDatabaseQuery
@@ -80,7 +80,7 @@ _HOMES = {
     "Type": "graph.type",
     "provenance": "graph.origin",
     "export": "compile.export",
-    "jax_function": "link.jax.function",
+    "jax_function": "link.jax",
     "clone_replace": "graph.replace",
     "graph_replace": "graph.replace",
     "scan": "loops",

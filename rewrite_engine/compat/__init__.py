@@ -30,6 +30,7 @@ from rewrite_engine.compat.table import (
     MODULES,
     MOVED,
     OLD_MODULES,
+    OURS_ALONE,
     REASONS,
     RENAMED,
     VERSIONS,
@@ -107,7 +108,8 @@ class PeerModule(ModuleType):
     def __dir__(self) -> list[str]:
         path = self.__name__.partition(".")[2]
         homes = [import_module(home) for home in homes_of(path)]
-        found = {name for home in homes for name in dir(home) if has(home, name)}
+        names = [(home, name) for home in homes for name in dir(home) if name not in OURS_ALONE]
+        found = {name for home, name in names if has(home, name)}
         found |= {row.rpartition(".")[2] for row in RENAMED if row.rpartition(".")[0] == path}
         return sorted(name for name in found if f"{path}.{name}" not in HIDING)
 

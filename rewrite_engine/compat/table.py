@@ -574,5 +574,8 @@ RENAMED: dict[str, Row] = {
     "tensor.utils.safe_signature": "rewrite_engine.compat.extras:safe_signature",
 }
 
+#: names of this library that no other one has, and that import JAX
+OURS_ALONE = frozenset({"jax_function"})
+
 #: {a name, or a module, that is not here: what is said of it beside that}
 REASONS: dict[str, str] = {}

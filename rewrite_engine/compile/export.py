@@ -122,7 +122,10 @@ def _shape(argument: Argument, given: Any) -> tuple[int, ...]:
 def _as_stablehlo(
     function: Function[Any], shapes: Shapes, name: str, platforms: Sequence[str]
 ) -> bytes:
-    from rewrite_engine.link.jax.export import stablehlo  # (needs JAX)
+    from rewrite_engine.link.jax.linker import needing_jax
+
+    with needing_jax():
+        from rewrite_engine.link.jax.export import stablehlo
 
     f = _in_mode(function, "jax")
     given = {i: a.value for i, a in enumerate(f.program.inputs) if isinstance(a, Cell)}

@@ -125,10 +125,23 @@ def test_a_missing_name_is_an_attribute_error() -> None:
         _ = module.exq
     with pytest.raises(ModuleNotFoundError, match=r"pytensor\.no_such is not in rewrite_engine"):
         import_module("pytensor.no_such")
-    with pytest.raises(
-        AttributeError, match=r"mode\.JAX is not in rewrite_engine: it needs a linker"
-    ):
-        _ = import_module("pytensor.compile.mode").JAX
+
+
+@pytest.mark.usefixtures("peers")
+def test_the_names_of_the_jax_backend_load_jax_when_they_need_it() -> None:
+    code = """
+import sys
+import rewrite_engine.compat.pytensor
+from pytensor.link.jax.linker import JAXLinker
+assert "jax" not in sys.modules
+sys.modules["jax"] = None
+try:
+    from pytensor.link.jax.dispatch import jax_funcify
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 'pip install "rewrite-engine[jax]"' in done.stdout
 
 
 @pytest.mark.usefixtures("peers")

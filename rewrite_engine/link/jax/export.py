@@ -10,6 +10,7 @@ import numpy as np
 
 from rewrite_engine.errors import UntraceableError, message
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.link.jax import ops as _  # noqa: F401  (registers them)
 from rewrite_engine.link.jax.funcify import recording_host_calls
 from rewrite_engine.link.jax.state import is_state
 from rewrite_engine.link.jax.trace import TracedGraph

@@ -13,6 +13,7 @@ from rewrite_engine.gradient import Lop, grad
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.link.jax import ops as _ops  # noqa: F401  (registers them)
 from rewrite_engine.link.jax.funcify import is_known, jax_funcify
 from rewrite_engine.link.jax.linker import LINKER
 from rewrite_engine.link.jax.trace import make_traceable

@@ -1,34 +1,34 @@
-"""`JaxLinker`: graphs as functions that XLA compiles.
-
-Inputs that lengths depend on are static: each of their values gets compiled code of its own. Large
-constants are passed as arguments, as XLA takes long for large literals. If a call may be an error
-(an index outside, a condition that fails), the linker "py" runs it, and raises the error.
-"""
+"""`JaxLinker`: the linker for JAX, which is imported when it compiles a graph."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-
-from rewrite_engine.errors import UntraceableError, message
+from rewrite_engine.errors import MissingPackageError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.link.jax.draws import drawing
-from rewrite_engine.link.jax.runtime_checks import all_of, collecting
-from rewrite_engine.link.jax.state import generator_of, is_state, words_of
-from rewrite_engine.link.jax.trace import TracedGraph
-from rewrite_engine.link.linker import Linker, get_linker
-from rewrite_engine.link.plan import schedule, static_inputs
+from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import Linked, Program
-from rewrite_engine.tensor.type import TensorType
 
-MAX_LITERAL = 1000  # elements of a constant that is part of the code
-MAX_VERSIONS = 100  # compiled functions of a graph, for values of its static inputs
+
+@contextmanager
+def needing_jax() -> Iterator[None]:
+    """Raise `MissingPackageError` if an import inside finds no JAX."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in ("jax", "jaxlib"):
+            raise
+        what = 'linker="jax" needs JAX: pip install "rewrite-engine[jax]"'
+        raise MissingPackageError(what) from error
+
+
+def _compiled() -> Any:
+    """Return the module with the functions that JAX compiles. Raises `MissingPackageError`."""
+    with needing_jax():
+        return import_module("rewrite_engine.link.jax.compiled")
 
 
 class JaxLinker(Linker):
@@ -50,7 +50,7 @@ class JaxLinker(Linker):
         self.draws = draws
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
-        return JaxFunction(fgraph, self.draws == "jax")
+        return _compiled().JaxFunction(fgraph, self.draws == "jax")
 
     def link(self, program: Program, *, trust: bool = False) -> Linked:
         linked = JaxLinked(*super().link(program, trust=trust))
@@ -69,94 +69,8 @@ class JaxLinked(Linked):
         values) to a tuple of those of all outputs. Made at its first use.
         """
         if "_jit_fn" not in vars(self):
-            run = TracedGraph(self.fgraph).run
-            self._jit_fn = jax.jit(lambda *values: tuple(run(*values)))
+            self._jit_fn = _compiled().jitted(self.fgraph)
         return self._jit_fn
-
-
-class JaxFunction:
-    """Function of a graph, of arrays of NumPy. Calls compile it for shapes and static values."""
-
-    def __init__(self, fgraph: FunctionGraph, by_jax: bool) -> None:
-        self.fgraph, self.by_jax = fgraph, by_jax
-        nodes = schedule(fgraph)
-        read = dict.fromkeys([v for node in nodes for v in node.inputs])
-        self.lifted = [v for v in read if isinstance(v, Constant) and _is_large(v)]
-        self.graph = TracedGraph(fgraph, self.lifted)
-        needed = static_inputs(nodes, fgraph.inputs)
-        for v in needed:
-            _check_static(v, nodes)
-        self.static = [fgraph.inputs.index(v) for v in needed]
-        self.versions: OrderedDict[Any, Any] = OrderedDict()
-        self.states = [i for i, v in enumerate(fgraph.inputs) if is_state(v)]
-        self.next_states = [j for j, v in enumerate(fgraph.outputs) if is_state(v)]
-        self.slow: Callable[..., Sequence[Any]] | None = None
-
-    def __call__(self, *values: Any) -> Sequence[Any]:
-        """Return the values of the outputs."""
-        given = list(values)
-        for i in self.states:
-            given[i] = words_of(given[i])
-        with jax.enable_x64(True):
-            jitted = self._version([np.asarray(given[i]) for i in self.static])
-            others = [x for i, x in enumerate(given) if i not in self.static]
-            try:
-                found, held = jitted(*others, *[v.data for v in self.lifted])
-                if not held:
-                    return self._slowly(values)
-            except jax.errors.JaxRuntimeError:  # an error in a call of the host
-                self._slowly(values)
-                raise
-        results = [np.array(x) for x in found]
-        for j in self.next_states:
-            results[j] = generator_of(results[j])
-        return results
-
-    def _version(self, static: Sequence[Any]) -> Any:
-        """Return the compiled function for values of the static inputs."""
-        key = tuple([(x.shape, x.tobytes()) for x in static])
-        if key not in self.versions:
-            if len(self.versions) >= MAX_VERSIONS:
-                self.versions.popitem(last=False)
-            self.versions[key] = jax.jit(self._of_others(dict(zip(self.static, static))))
-        self.versions.move_to_end(key)
-        return self.versions[key]
-
-    def _of_others(self, fixed: dict[int, Any]) -> Callable[..., Any]:
-        """Return the function of the inputs that are not static: the outputs, and whether all that
-        was required holds.
-        """
-        count = len(self.fgraph.inputs)
-
-        def run(*values: Any) -> Any:
-            given = iter(values)
-            inputs = [fixed[i] if i in fixed else next(given) for i in range(count)]
-            with collecting() as conditions, drawing(self.by_jax):
-                found = self.graph.run(*inputs, *given)
-            return [jnp.asarray(x) for x in found], all_of(conditions)
-
-        return run
-
-    def _slowly(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Run a call that may be an error node by node."""
-        if self.slow is None:
-            self.slow = get_linker("py").compile(self.fgraph)
-        return self.slow(*values)
-
-
-def _is_large(v: Constant) -> bool:
-    return isinstance(v.type, TensorType) and v.data.size > MAX_LITERAL
-
-
-def _check_static(v: Variable, nodes: Sequence[Apply]) -> None:
-    """Raise `UntraceableError` for an input that would have too many values to compile for each."""
-    type_: Any = v.type
-    if type_.ndim == 0 or (type_.ndim == 1 and type_.kind in "iu"):
-        return
-    user = next(node for node in nodes if v in node.inputs)
-    what = f"JAX cannot run this: lengths depend on the values of {v!r}, of type {type_}"
-    hint = "write where(mask, x, 0) for x[mask], or pass lengths as integers"
-    raise UntraceableError(message(what, op=user.op, where=user.where(), hint=hint))
 
 
 LINKER = JaxLinker()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError, ShapeError, UntraceableError
-from rewrite_engine.link.jax.linker import MAX_VERSIONS, JaxFunction
+from rewrite_engine.link.jax.compiled import MAX_VERSIONS, JaxFunction
 from rewrite_engine.loops import scan, until
 from rewrite_engine.tensor.linalg.op import SingularMatrixError
 from rewrite_engine.tensor.op import TensorOp, same_shape
@@ -57,7 +57,7 @@ def test_random_graphs(graph: Any) -> None:
         kept = [v.copy() for v in values]
         found = linked.call(*values)
         for got, want in zip(found, reference(outputs, dict(zip(inputs, kept))), strict=True):
-            same(got, want, 1e-10)
+            same(got, want, 2e-6)  # (some values in between are float32)
         for value, before in zip(values, kept, strict=True):
             np.testing.assert_array_equal(value, before)
 
