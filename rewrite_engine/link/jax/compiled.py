@@ -43,7 +43,8 @@ class JaxFunction:
         needed = static_inputs(nodes, fgraph.inputs)
         for v in needed:
             _check_static(v, nodes)
-        self.static = [fgraph.inputs.index(v) for v in needed]
+        matrices = [v for v in fgraph.inputs if hasattr(v.type, "format")]  # sparse ones
+        self.static = [fgraph.inputs.index(v) for v in (*needed, *matrices)]
         self.versions: OrderedDict[Any, Any] = OrderedDict()
         self.states = [i for i, v in enumerate(fgraph.inputs) if is_state(v)]
         self.next_states = [j for j, v in enumerate(fgraph.outputs) if is_state(v)]
@@ -55,7 +56,7 @@ class JaxFunction:
         for i in self.states:
             given[i] = words_of(given[i])
         with jax.enable_x64(True):
-            jitted = self._version([np.asarray(given[i]) for i in self.static])
+            jitted = self._version([given[i] for i in self.static])
             others = [x for i, x in enumerate(given) if i not in self.static]
             try:
                 found, held = jitted(*others, *[v.data for v in self.lifted])
@@ -71,7 +72,7 @@ class JaxFunction:
 
     def _version(self, static: Sequence[Any]) -> Any:
         """Return the compiled function for values of the static inputs."""
-        key = tuple([(x.shape, x.tobytes()) for x in static])
+        key = tuple(map(_content, static))
         if key not in self.versions:
             if len(self.versions) >= MAX_VERSIONS:
                 self.versions.popitem(last=False)
@@ -90,6 +91,8 @@ class JaxFunction:
             inputs = [fixed[i] if i in fixed else next(given) for i in range(count)]
             with collecting() as conditions, drawing(self.by_jax):
                 found = self.graph.run(*inputs, *given)
+            if any(map(is_sparse_value, found)):
+                raise UntraceableError("JAX cannot run this: a result is a sparse matrix")
             return [jnp.asarray(x) for x in found], all_of(conditions)
 
         return run
@@ -99,6 +102,19 @@ class JaxFunction:
         if self.slow is None:
             self.slow = get_linker("py").compile(self.fgraph)
         return self.slow(*values)
+
+
+def is_sparse_value(x: Any) -> bool:
+    """Return whether a value is a sparse matrix, with known or traced elements."""
+    return hasattr(x, "indptr") or hasattr(x, "pattern")
+
+
+def _content(x: Any) -> Any:
+    """Return what tells a value of a static input from others."""
+    if hasattr(x, "indptr"):
+        return x.shape, *[part.tobytes() for part in (x.data, x.indices, x.indptr)]
+    x = np.asarray(x)
+    return x.shape, x.tobytes()
 
 
 def _is_large(v: Constant) -> bool:

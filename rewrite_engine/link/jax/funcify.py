@@ -6,9 +6,11 @@ its results follow from shapes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, singledispatch
+from importlib import import_module
 from threading import local
 from typing import Any
 
@@ -29,6 +31,10 @@ def jax_funcify(op: Any, node: Any = None, **options: Any) -> Callable[..., Any]
     Register one for your own op by `@jax_funcify.register(MyOp)`; it is called as `function(op,
     node=node)`. Values are arrays of JAX, or arrays of NumPy if they are known while tracing.
     """
+    home = "rewrite_engine.link.jax.sparse"
+    if type(op).__module__.startswith("rewrite_engine.sparse") and home not in sys.modules:
+        import_module(home)  # (few graphs have a sparse matrix)
+        return jax_funcify(op, node=node)  # type: ignore[no-any-return]
     return on_host(op, node)
 
 
@@ -45,7 +51,7 @@ def register(*classes: type) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 def is_known(x: Any) -> bool:
     """Return whether a value is known while tracing."""
-    return not isinstance(x, jax.Array)
+    return not isinstance(x, jax.Array) and not isinstance(getattr(x, "data", None), jax.Array)
 
 
 def known_value(node: Apply, i: int, x: Any) -> Any:
@@ -68,7 +74,7 @@ def untraceable_error(node: Apply, why: str, hint: str | None = None) -> Untrace
 
 def run_known(node: Apply, run: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Run a node on values that are known."""
-    return run(*map(np.asarray, values))
+    return run(*[x if hasattr(x, "indptr") else np.asarray(x) for x in values])
 
 
 def on_host(op: Any, node: Apply) -> Callable[..., Any]:

@@ -24,6 +24,7 @@ from rewrite_engine.link.perform import runner
 from rewrite_engine.link.plan import conditions, schedule
 from rewrite_engine.tensor.flow.branches import IfElse
 from rewrite_engine.tensor.op import TensorOp
+from rewrite_engine.tensor.type import TensorType
 
 MAX_KNOWN = 64  # elements of a value that is computed while tracing
 
@@ -198,7 +199,7 @@ def _one_of(*sides: Callable[[], Any]) -> list[Callable[[], Any]]:
 
 def in_type(v: Variable, x: Any) -> Any:
     """Return a value in the dtype of a variable."""
-    dtype = getattr(v.type, "numpy_dtype", None)
+    dtype = getattr(v.type, "numpy_dtype", None) if isinstance(v.type, TensorType) else None
     if dtype is None or getattr(x, "dtype", None) == dtype:
         return x
     return np.asarray(x, dtype) if is_known(x) else jnp.asarray(x, dtype)
@@ -213,7 +214,11 @@ def _is_small(node: Apply, given: Sequence[Any]) -> bool:
     op = node.op
     if not isinstance(op, TensorOp) or hasattr(op, "fgraph") or any(map(is_state, node.inputs)):
         return False
-    if not all([is_known(x) and np.size(x) <= MAX_KNOWN for x in given]):
+    if not all(map(is_known, given)):
+        return False
+    if any([hasattr(x, "indptr") for x in given]):
+        return True  # (a matrix that is known is a constant)
+    if max(map(np.size, given), default=0) > MAX_KNOWN:
         return False
     return all([n is not None and n <= MAX_KNOWN for v in node.outputs for n in v.type.shape])
 
