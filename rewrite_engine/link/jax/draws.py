@@ -10,20 +10,20 @@ from contextlib import contextmanager
 from threading import local
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax, random
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.jax.funcify import (
+    call_host,
     jax_funcify,
     known_value,
-    record_host_call,
     untraceable_error,
 )
 from rewrite_engine.link.jax.state import generator_of, words_of
 from rewrite_engine.random.op import RandomVariable
+from rewrite_engine.tensor.type import TensorType
 
 
 def _scaled(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,8 +89,10 @@ DRAWS: dict[str, Callable[..., Any]] = {
     "categorical": _categorical, "permutation": _permutation,
     "dirichlet": lambda k, s, a: random.dirichlet(k, a, s),
     "multivariate_normal": lambda k, s, m, c: random.multivariate_normal(k, m, c, s),
-    "multinomial": lambda k, s, n, p: random.multinomial(k, n, p, shape=(*s, p.shape[-1])),
 }  # fmt: skip
+
+
+WORDS = TensorType("uint64", (6,))
 
 
 class _How(local):
@@ -151,13 +153,12 @@ def _by_numpy(
     if not lengths.keys() >= {*op.out}:
         raise untraceable_error(node, "the lengths of one draw depend on values")
     shape = (*batch, *[lengths[name] for name in op.out])
-    wanted = [jax.ShapeDtypeStruct((6,), np.uint64), jax.ShapeDtypeStruct(shape, out.numpy_dtype)]
 
-    def host(words: Any, *params: Any) -> Any:
+    def draw(words: Any, *params: Any) -> Any:
         cells: list[list[Any]] = [[None], [None]]
         rng, n = generator_of(words), None if size is None else np.asarray(size)
-        op.perform(node, [rng, n, *map(np.array, params)], cells)
-        return [words_of(cells[0][0]), np.asarray(cells[1][0], out.numpy_dtype)]
+        op.perform(node, [rng, n, *params], cells)
+        return words_of(cells[0][0]), cells[1][0]
 
-    record_host_call(op)
-    return jax.pure_callback(host, wanted, words, *params, vmap_method="sequential")
+    results = [(WORDS, (6,)), (out, shape)]
+    return call_host(op, draw, results, [words, *params])

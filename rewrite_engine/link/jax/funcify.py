@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from rewrite_engine.errors import UntraceableError, message
 from rewrite_engine.graph.node import Apply, Variable
@@ -137,16 +138,73 @@ def call_host(
     a whole batch at once.
     """
     record_host_call(op)
-    wanted = [jax.ShapeDtypeStruct(tuple(map(int, s)), t.numpy_dtype) for t, s in results]
+    dtypes = [np.asarray(x).dtype if is_known(x) else x.dtype for x in values]
+    made = [t.numpy_dtype for t, _ in results]
+    shapes = [tuple(map(int, shape)) for _, shape in results]
 
-    def host(*arrays: Any) -> Any:
-        found = run(*[np.array(x) for x in arrays])
-        found = (found,) if len(wanted) == 1 else found
-        return [np.asarray(x, w.dtype) for x, w in zip(found, wanted, strict=True)]
+    def host(*words: Any) -> Any:
+        found = run(*[from_words(x, d) for x, d in zip(words, dtypes, strict=True)])
+        found = (found,) if len(made) == 1 else found
+        return [to_words(np.asarray(x, d)) for x, d in zip(found, made, strict=True)]
 
+    wanted = [_as_words(shape, d) for shape, d in zip(shapes, made, strict=True)]
     how = "legacy_vectorized" if each else "sequential"
-    found = jax.pure_callback(host, wanted, *values, vmap_method=how)
-    return found[0] if len(wanted) == 1 else found
+    found = jax.pure_callback(host, wanted, *map(words_in, values), vmap_method=how)
+    back = [words_out(x, d) for x, d in zip(found, made, strict=True)]
+    return back[0] if len(back) == 1 else back
+
+
+# Calls of the host may run in a thread where JAX is in single precision, and converts numbers of 64
+# bits on their way. They travel as words of 32 bits.
+
+
+def _as_words(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return the type of the words of an array."""
+    if dtype.itemsize < 8:
+        return jax.ShapeDtypeStruct(shape, dtype)
+    return jax.ShapeDtypeStruct((*shape, dtype.itemsize // 4), np.uint32)
+
+
+def words_in(x: Any) -> Any:
+    """Return an array of JAX as words."""
+    x = jnp.asarray(x)
+    if x.dtype.itemsize < 8:
+        return x
+    if x.dtype.kind == "c":
+        x = jnp.stack([x.real, x.imag], -1)
+        words = x if x.dtype.itemsize < 8 else lax.bitcast_convert_type(x, jnp.uint32)
+        words = lax.bitcast_convert_type(words, jnp.uint32)
+        return words.reshape(*x.shape[:-1], -1)
+    return lax.bitcast_convert_type(x, jnp.uint32)
+
+
+def words_out(x: Any, dtype: Any) -> Any:
+    """Return an array of JAX from words."""
+    if dtype.itemsize < 8:
+        return x
+    if dtype.kind == "c":
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        pairs = x.reshape(*x.shape[:-1], 2, -1)
+        pairs = pairs[..., 0] if part.itemsize == 4 else pairs
+        both = lax.bitcast_convert_type(pairs, part)
+        return lax.complex(both[..., 0], both[..., 1])
+    return lax.bitcast_convert_type(x, dtype)
+
+
+def to_words(x: Any) -> Any:
+    """Return an array of NumPy as words."""
+    if x.dtype.itemsize < 8:
+        return x
+    flat = np.ascontiguousarray(x).reshape(-1).view(np.uint32)
+    return flat.reshape(*x.shape, x.dtype.itemsize // 4)
+
+
+def from_words(words: Any, dtype: Any) -> Any:
+    """Return a new array of NumPy from words."""
+    words = np.array(words)
+    if dtype.itemsize < 8:
+        return words
+    return words.reshape(-1).view(dtype).reshape(words.shape[:-1])
 
 
 def as_output(node: Apply, x: Any, i: int = 0) -> Any:
