@@ -14,7 +14,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine import hooks
-from rewrite_engine.errors import ForeignObjectError, UnknownNameError, describe
+from rewrite_engine.errors import (
+    ForeignObjectError,
+    UnknownNameError,
+    UntraceableError,
+    describe,
+    message,
+)
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
 from rewrite_engine.graph.node import Apply, Variable
@@ -62,6 +68,22 @@ class Linker:
         order). If a node raises an error, call `failed(error, node, values)` to record it.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
+
+    def refuses(self, node: Apply) -> str | None:
+        """Return why the linker cannot run a node; None if it can. For linkers that know it before
+        the first call: `check` raises the error when a function is made.
+        """
+
+    def check(self, fgraph: FunctionGraph) -> None:
+        """Raise `UntraceableError` for a node that the linker refuses."""
+        if type(self).refuses is Linker.refuses:
+            return
+        for node in fgraph.toposort():
+            why = self.refuses(node)
+            if why is not None:
+                what = f"the linker {self.name!r} cannot run this: {why}"
+                text = message(what, op=node.op, inputs=node.inputs, where=node.where())
+                raise UntraceableError(text)
 
     def told(self, nodes: Sequence[Apply]) -> str:
         """Return a remark for `explain` on how these linked nodes run; "" for none."""
@@ -122,6 +144,7 @@ class Linker:
         """Prepare the graph, for linkers that write text of their own. borrowed: the inputs whose
         memory results may share.
         """
+        self.check(fgraph)
         return Compiled(fgraph, borrowed, self.compile(fgraph))
 
     def link(self, program: Program, *, trust: bool = False) -> Linked:

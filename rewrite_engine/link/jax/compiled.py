@@ -20,11 +20,13 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.jax import ops as _  # noqa: F401  (registers them)
 from rewrite_engine.link.jax.draws import drawing
+from rewrite_engine.link.jax.funcify import HOST, is_of_sparse, jax_funcify
 from rewrite_engine.link.jax.runtime_checks import all_of, collecting
 from rewrite_engine.link.jax.state import generator_of, is_state, words_of
 from rewrite_engine.link.jax.trace import TracedGraph
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.plan import schedule, static_inputs
+from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
 MAX_LITERAL = 1000  # elements of a constant that is part of the code
@@ -138,3 +140,16 @@ def jitted(fgraph: FunctionGraph) -> Any:
     """
     run = TracedGraph(fgraph).run
     return jax.jit(lambda *values: tuple(run(*values)))
+
+
+def refusal(node: Apply) -> str | None:
+    """Return why JAX cannot run a node, if that follows from its types."""
+    op: Any = node.op
+    if not isinstance(op, TensorOp) or jax_funcify.dispatch(type(op)) is not HOST:
+        return None
+    if is_of_sparse(op):  # (its functions may not be registered yet)
+        return None
+    rules = zip(op.shapes_of(node).outputs, node.outputs, strict=True)
+    pairs = [(n, k) for rule, v in rules for n, k in zip(rule, v.type.shape, strict=True)]
+    dynamic = any([n is None and k is None for n, k in pairs])
+    return "the lengths of its result depend on values" if dynamic else None

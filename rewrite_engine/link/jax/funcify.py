@@ -33,10 +33,18 @@ def jax_funcify(op: Any, node: Any = None, **options: Any) -> Callable[..., Any]
     node=node)`. Values are arrays of JAX, or arrays of NumPy if they are known while tracing.
     """
     home = "rewrite_engine.link.jax.sparse"
-    if type(op).__module__.startswith("rewrite_engine.sparse") and home not in sys.modules:
+    if is_of_sparse(op) and home not in sys.modules:
         import_module(home)  # (few graphs have a sparse matrix)
         return jax_funcify(op, node=node)  # type: ignore[no-any-return]
     return on_host(op, node)
+
+
+def is_of_sparse(op: Any) -> bool:
+    """Return whether an op is one of sparse matrices."""
+    return type(op).__module__.startswith("rewrite_engine.sparse")
+
+
+HOST = jax_funcify.dispatch(object)  # the function of ops without a registration
 
 
 def register(*classes: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rewrite_engine.errors import MissingPackageError
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import Linked, Program
 
@@ -48,6 +49,10 @@ class JaxLinker(Linker):
         if draws not in ("numpy", "jax"):
             raise ValueError(f'draws must be "numpy" or "jax", not {draws!r}')
         self.draws = draws
+
+    def refuses(self, node: Apply) -> str | None:
+        """Refuse ops whose results have lengths that depend on values."""
+        return _compiled().refusal(node)  # type: ignore[no-any-return]
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         return _compiled().JaxFunction(fgraph, self.draws == "jax")
