@@ -53,7 +53,7 @@ LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_
 VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"})
 COMPILERS = frozenset({"numba"})  # and one that compiles all: the usual one here
 #: what the field has, and is not here yet
-PLANNED = frozenset({"dask", "jax", "mlx", "pytorch"})
+PLANNED = frozenset({"dask", "mlx", "pytorch"})
 #: other names of linkers
 ALIASES = {"debug_mode": "debugmode"}
 

@@ -62,7 +62,7 @@ def test_debug_mode_by_its_names(name: str) -> None:
     assert "inplace" in get_linker(Mode(name).linker).phases
 
 
-@pytest.mark.parametrize("name", ["numba", "dask"])
+@pytest.mark.parametrize("name", ["pytorch", "dask"])
 def test_what_is_not_there_yet(name: str) -> None:
     for make in (get_mode, Mode, lambda linker: Mode(linker=linker)):
         with pytest.raises(UnknownNameError, match=r"is not available; modes: .*; linkers: vm, py"):
