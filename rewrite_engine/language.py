@@ -7,29 +7,31 @@ variables have the operators of tensors, and sorts constrain dtypes and ranks. T
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, overload
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import DTypeError, PatternError
 from rewrite_engine.facts.arrays import same_length
 from rewrite_engine.facts.failure import dropping
-from rewrite_engine.graph.node import CONSTANT
-from rewrite_engine.match import decorate
+from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.match import decorate, of_terms
 from rewrite_engine.match import equation as equations
 from rewrite_engine.match.claim import Claim, approx, assumes, backward, exact, refines
 from rewrite_engine.match.decorate import compute, relation
 from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
 from rewrite_engine.match.lower import Given, RuleBody, lower_pattern
-from rewrite_engine.match.pattern import Sort
+from rewrite_engine.match.pattern import Sort, as_sort
 from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.match.rule import Overlaps, at_most
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.match.sample import types
 from rewrite_engine.match.sampled import forms_of
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
+from rewrite_engine.rewrite.equal import equal
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.operators import TensorOperators
@@ -77,6 +79,7 @@ __all__ = [
     "both",
     "bytes_moved",
     "compute",
+    "equal",
     "equation",
     "every",
     "exact",
@@ -90,6 +93,7 @@ __all__ = [
     "relation",
     "rewritten",
     "rule",
+    "rule_of",
     "table",
     "unknown",
 ]
@@ -343,6 +347,64 @@ def rule(
         variable=TensorLogicVariable,
         keeping=dropping.keeping,
     )
+
+
+def rule_of(
+    left: Variable,
+    right: Variable | float,
+    *,
+    where: Callable[..., Any] | None = None,
+    name: str = "",
+    reason: str = "",
+    phase: str | None = None,
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    overlaps: Overlaps = "",
+    ends: Any = None,
+) -> DataRule:
+    """Make a rule of two terms of a graph, which holds for other dtypes and lengths, too.
+
+    left, right: two terms with the same variables, or fewer on the right; the left one is brought
+    into the normal form that graphs have when rules see them. A variable of the graph becomes one
+    of the rule: of the same kind of dtype (floating, complex, integer, boolean) and rank, and of
+    any rank if both terms are elementwise; lengths other than 1 do not count. Facts that `assume`
+    declares of a variable become guards. where: a function of variables, by their names, that
+    returns more guards, as for `given`. name: by default made of the ops on the left. reason: the
+    docstring. For the other options see `rule`.
+
+    Raises `PatternError` for terms that make no rule: an array of constants, a variable that only
+    the right side has, a left side whose normal form is a variable or the right side; and what
+    `rule` raises.
+
+    >>> import rewrite_engine as rw
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.facts import square
+    >>> a, u = pt.matrix("a"), rw.assume(pt.vector("u"), nonneg=True)
+    >>> rule_of(pt.log(pt.exp2(u)), u * np.log(2))
+    __main__/log_of_exp2: log(exp2(u)) -> u * 0.6931471805599453, given nonneg(u)
+    >>> rule_of(pt.linalg.det(a @ a), pt.linalg.det(a) ** 2, where=lambda a: square(a)).text
+    'Det(a @ a) -> sqr(Det(a)), given square(a)'
+    """
+    frame = sys._getframe(1)
+    leaves = of_terms.leaves_of(left, right)
+    any_rank = of_terms.is_elementwise([left, right])
+    sorts = {v: sort_of(leaf.type, any_rank) for v, leaf in leaves.items()}
+    described = name or of_terms.name_of(left), reason or "Made of two terms of a graph."
+    place = frame.f_globals, frame.f_lineno
+    with of_terms.rule_function((left, right), sorts, where, given, described, place) as fn:
+        return rule(phase=phase, claim=claim, tags=tags, overlaps=overlaps, ends=ends)(fn)
+
+
+def sort_of(type_: TensorType, any_rank: bool = False) -> Sort:
+    """Return the sort of the variables of a kind of dtype and a rank, of any length but 1 where the
+    type has 1.
+    """
+    kinds: dict[str, Any] = {"f": Float, "c": Inexact, "i": Integer, "u": Integer, "b": Bool}
+    kind = kinds[type_.kind]
+    if any_rank:
+        return as_sort(kind)
+    rank: Any = Tensor.__class_getitem__(tuple([1 if n == 1 else None for n in type_.shape]))
+    return as_sort(Annotated[kind, rank])
 
 
 def node_rewriter(

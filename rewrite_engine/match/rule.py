@@ -114,7 +114,7 @@ class Rule:
         self.short_name: str = fn.__name__
         self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
         self.named(pack_of(self.module, names))
-        self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
+        self.where: tuple[str, int] = getattr(fn, "where", (code.co_filename, code.co_firstlineno))
         self.phase = phase
         self.claim = claim if isinstance(claim, Claim) else refines
         self.overlaps = overlaps

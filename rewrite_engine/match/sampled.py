@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.number import roundings
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.build import build
@@ -79,6 +80,8 @@ def tree_of(v: Any, leaves: Mapping[Any, str], path: Path = ()) -> Tree:
 
 def general(a: Tree, b: Tree, path: Path = ()) -> Tree:
     """Return the tree with a part wherever two trees differ."""
+    if isinstance(a, SampledNumber) and isinstance(b, SampledNumber) and b != a:
+        return a if b.value in roundings(a.value) else SampledPart(path)  # of another dtype
     if not isinstance(a, SampledNode) or not isinstance(b, SampledNode):
         same = type(a) is type(b) and a == b and repr(a) == repr(b)
         return a if same else SampledPart(path)

@@ -8,7 +8,7 @@ side that cannot be built, or whose type does not fit, is no instance of the rul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -53,10 +53,10 @@ class Explorer:
         self._by_head: dict[Any, list[EMatcher]] = {}
         self._seen: set[Any] = set()
 
-    def run(self) -> StopReason:
-        """Run until nothing new is found, or a limit is reached."""
+    def run(self, done: Callable[[], bool] = lambda: False) -> StopReason:
+        """Run until nothing new is found, a limit is reached, or `done` is true after a round."""
         self.egraph.rebuild()
-        while self.egraph.changed:
+        while self.egraph.changed and not done():
             if not self._round():
                 return StopReason.BUDGET
         cut = any(matcher.cut for matcher in self.matchers)
