@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 from uuid import uuid4
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from rewrite_engine.errors import (
     ShapeError,
     describe,
 )
+from rewrite_engine.graph.weak import WeakKeys
 
 try:
     import dask
@@ -36,7 +36,7 @@ __all__ = ["ChunkError", "SumOverChunks", "sweep"]
 
 #: what tells a compiled function from others in the names of tasks (Dask looks into a `partial`,
 #: from which the class derives, and finds generated code)
-_tokens: WeakKeyDictionary[Function[Any], str] = WeakKeyDictionary()
+_tokens: WeakKeys[Function[Any], str] = WeakKeys()
 
 
 @normalize_token.register(Function)  # type: ignore[untyped-decorator]

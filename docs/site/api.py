@@ -30,6 +30,7 @@ MODULES = (
     "rewrite_engine.optimize",
     "rewrite_engine.compile",
     "rewrite_engine.link",
+    "rewrite_engine.distribute",
     "rewrite_engine.language",
     "rewrite_engine.facts",
     "rewrite_engine.check",

@@ -194,7 +194,7 @@ def test_a_query_that_names_phases_gets_these_only() -> None:
         _ = (only + tan_of_arctan).optimizer
 
 
-@pytest.mark.parametrize("name", ["JAX", "MLX"])
+@pytest.mark.parametrize("name", ["PYTORCH", "MLX"])
 def test_modes_of_others_that_are_not_here(name: str) -> None:
     x = pt.vector("x")
     for bad in (lambda: Mode(name), lambda: function([x], x, mode=name)):

@@ -25,7 +25,8 @@ from rewrite_engine.link.jax.runtime_checks import all_of, collecting
 from rewrite_engine.link.jax.state import generator_of, is_state, words_of
 from rewrite_engine.link.jax.trace import TracedGraph
 from rewrite_engine.link.linker import get_linker
-from rewrite_engine.link.plan import schedule, static_inputs
+from rewrite_engine.link.plan import schedule
+from rewrite_engine.link.plan.static import static_inputs
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 

@@ -17,7 +17,8 @@ from rewrite_engine.link.jax import ops as _ops  # noqa: F401  (registers them)
 from rewrite_engine.link.jax.funcify import is_known, jax_funcify
 from rewrite_engine.link.jax.linker import LINKER
 from rewrite_engine.link.jax.trace import make_traceable
-from rewrite_engine.link.plan import schedule, static_inputs
+from rewrite_engine.link.plan import schedule
+from rewrite_engine.link.plan.static import static_inputs
 from rewrite_engine.pipeline.phases import rewrite_graph
 
 GRADIENTS = ("library", "jax")

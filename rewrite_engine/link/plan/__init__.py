@@ -18,7 +18,6 @@ from rewrite_engine.link.plan.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.plan.plan import Buffer, ExecutionPlan, NodePlan
 from rewrite_engine.link.plan.planner import plan_of
 from rewrite_engine.link.plan.schedule import END, dying, last_reads, schedule
-from rewrite_engine.link.plan.static import static_inputs
 from rewrite_engine.link.plan.storage import Storage, Storages
 from rewrite_engine.link.plan.traits import DEFAULT, FRESH, VIEW, ByClass, Traits
 
@@ -44,5 +43,4 @@ __all__ = [
     "last_reads",
     "plan_of",
     "schedule",
-    "static_inputs",
 ]

@@ -382,7 +382,7 @@ def log_of_any_power(v):
     base is below 0, as the logarithm of the base is.
     """
     x, number = v.owner.inputs[0], 0.5 if v.head is sqrt else number_of(v.owner.inputs[1])
-    if x.head is pt_sign or x.type.dtype != v.type.dtype:
+    if is_sign(x) or x.type.dtype != v.type.dtype:
         return None
     if number is None or number % 1 == 0:
         return log_of_signed_power(v, number)
@@ -392,6 +392,11 @@ def log_of_any_power(v):
     found = found or Log(lambda: log(x), strict=False)
     make = partial(log_of_multiple, number, found, v.type.dtype)
     return Log(make, True, True, strict=found.strict)
+
+
+def is_sign(x):
+    """Return whether all elements are known to be signs: no base of a power is simpler."""
+    return x.head is pt_sign or (x.head is CONSTANT and bool((x.data == np.sign(x.data)).all()))
 
 
 def log_of_multiple(number, found, dtype):

@@ -116,3 +116,12 @@ def test_a_sum_of_one_operand() -> None:
     assert (summands(one), summands(a - one)) == ([(1, x)], [(1, a), (-1, x)])
     f = rw.function([x, a], a - a * pt.sigmoid(one))
     np.testing.assert_allclose(f([40.0], [2.0]), 2 * np.exp(-40.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("base", [-2.0, -1.0, 0.0])
+def test_powers_of_numbers_that_are_not_above_zero(base: float) -> None:
+    x = pt.vector("x")
+    f = rw.function([x], pt.log(pt.constant(base) ** x))
+    with np.errstate(all="ignore"):
+        expected = np.log(base ** np.array([0.0, 2.0, 4.0, 3.0]))
+    assert np.allclose(f([0.0, 2.0, 4.0, 3.0]), expected, equal_nan=True)
