@@ -366,11 +366,11 @@ def rule_of(
 
     left, right: two terms with the same variables, or fewer on the right; the left one is brought
     into the normal form that graphs have when rules see them. A variable of the graph becomes one
-    of the rule: of the same kind of dtype (floating, complex, integer, boolean) and rank, and of
-    any rank if both terms are elementwise; lengths other than 1 do not count. Facts that `assume`
-    declares of a variable become guards. where: a function of variables, by their names, that
-    returns more guards, as for `given`. name: by default made of the ops on the left. reason: the
-    docstring. For the other options see `rule`.
+    of the rule: of the same kind of dtype (floating, complex, integer, boolean), or of the same
+    dtype, if an op takes no other; of the same rank, or of any, if both terms are elementwise.
+    Lengths other than 1 do not count. Facts that `assume` declares of a variable become guards.
+    where: a function of variables, by their names, that returns more guards, as for `given`. name:
+    by default made of the ops on the left. reason: the docstring. For the other options see `rule`.
 
     Raises `PatternError` for terms that make no rule: an array of constants, a variable that only
     the right side has, a left side whose normal form is a variable or the right side; and what
@@ -379,32 +379,36 @@ def rule_of(
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.facts import square
-    >>> a, u = pt.matrix("a"), rw.assume(pt.vector("u"), nonneg=True)
-    >>> rule_of(pt.log(pt.exp2(u)), u * np.log(2))
-    __main__/log_of_exp2: log(exp2(u)) -> u * 0.6931471805599453, given nonneg(u)
-    >>> rule_of(pt.linalg.det(a @ a), pt.linalg.det(a) ** 2, where=lambda a: square(a)).text
-    'Det(a @ a) -> sqr(Det(a)), given square(a)'
+    >>> m, x = pt.matrix("m"), pt.vector("x")
+    >>> rule_of(pt.log(x + 1), pt.log1p(x)).text
+    'log(x + 1.0) -> log1p(x)'
+    >>> positive = rw.assume(x, nonneg=True)
+    >>> rule_of(pt.log(1 / positive), -pt.log(positive)).text
+    'log(1.0 / x) -> -log(x), given nonneg(x)'
+    >>> rule_of(pt.linalg.det(m @ m), pt.linalg.det(m) ** 2, where=lambda m: square(m)).text
+    'Det(m @ m) -> sqr(Det(m)), given square(m)'
     """
     frame = sys._getframe(1)
     leaves = of_terms.leaves_of(left, right)
     any_rank = of_terms.is_elementwise([left, right])
-    sorts = {v: sort_of(leaf.type, any_rank) for v, leaf in leaves.items()}
+    any_dtype = of_terms.has_other_dtypes([left, right], [*leaves.values()])
+    sorts = {v: sort_of(leaf.type, any_rank, any_dtype) for v, leaf in leaves.items()}
     described = name or of_terms.name_of(left), reason or "Made of two terms of a graph."
     place = frame.f_globals, frame.f_lineno
     with of_terms.rule_function((left, right), sorts, where, given, described, place) as fn:
         return rule(phase=phase, claim=claim, tags=tags, overlaps=overlaps, ends=ends)(fn)
 
 
-def sort_of(type_: TensorType, any_rank: bool = False) -> Sort:
-    """Return the sort of the variables of a kind of dtype and a rank, of any length but 1 where the
-    type has 1.
+def sort_of(type_: TensorType, any_rank: bool = False, any_dtype: bool = True) -> Sort:
+    """Return the sort of the variables of a dtype, or of its kind, and of a rank, of any length but
+    1 where the type has 1.
     """
     kinds: dict[str, Any] = {"f": Float, "c": Inexact, "i": Integer, "u": Integer, "b": Bool}
+    shape = tuple([1 if n == 1 else None for n in type_.shape])
+    if not any_dtype:
+        return as_sort(type_.clone(shape=shape))
     kind = kinds[type_.kind]
-    if any_rank:
-        return as_sort(kind)
-    rank: Any = Tensor.__class_getitem__(tuple([1 if n == 1 else None for n in type_.shape]))
-    return as_sort(Annotated[kind, rank])
+    return as_sort(kind if any_rank else Annotated[kind, Tensor.__class_getitem__(shape)])
 
 
 def node_rewriter(

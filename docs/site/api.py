@@ -34,6 +34,7 @@ MODULES = (
     "rewrite_engine.language",
     "rewrite_engine.facts",
     "rewrite_engine.check",
+    "rewrite_engine.discover",
     "rewrite_engine.explain",
     "rewrite_engine.printing",
     "rewrite_engine.graph",

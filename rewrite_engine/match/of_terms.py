@@ -116,6 +116,19 @@ def is_elementwise(terms: Iterable[Any]) -> bool:
     )
 
 
+def has_other_dtypes(terms: Iterable[Any], leaves: Sequence[Variable]) -> bool:
+    """Return whether terms can be built on floats of another precision, too."""
+    other = {"float64": "float32", "float32": "float64", "float16": "float32"}
+    operands = [v.type.clone(dtype=other.get(v.type.dtype, v.type.dtype))() for v in leaves]
+    try:
+        for term in terms:
+            if isinstance(term, Variable):
+                TermFunction(term, leaves)(*operands)
+    except Exception:  # whatever an op raises
+        return False
+    return True
+
+
 class TermFunction:
     """Function that builds a term again, on other operands. leaves: the variables in their order.
 

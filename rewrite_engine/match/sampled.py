@@ -80,10 +80,10 @@ def tree_of(v: Any, leaves: Mapping[Any, str], path: Path = ()) -> Tree:
 
 def general(a: Tree, b: Tree, path: Path = ()) -> Tree:
     """Return the tree with a part wherever two trees differ."""
-    if isinstance(a, SampledNumber) and isinstance(b, SampledNumber) and b != a:
+    if isinstance(a, SampledNumber) and isinstance(b, SampledNumber) and repr(a) != repr(b):
         return a if b.value in roundings(a.value) else SampledPart(path)  # of another dtype
     if not isinstance(a, SampledNode) or not isinstance(b, SampledNode):
-        same = type(a) is type(b) and a == b and repr(a) == repr(b)
+        same = type(a) is type(b) and repr(a) == repr(b)  # (as text, a NaN is equal to itself)
         return a if same else SampledPart(path)
     if (a.op, a.place, len(a.args)) != (b.op, b.place, len(b.args)):
         return SampledPart(path)

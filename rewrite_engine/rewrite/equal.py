@@ -92,16 +92,11 @@ def equal(
     an e-graph cannot use: node rewriters, and rules whose right side is computed.
 
     >>> import rewrite_engine.tensor as pt
-    >>> from rewrite_engine.language import *
-    >>> @rule
-    ... def power_of_sum(x: Float, y: Float):
-    ...     "The law of exponents."
-    ...     return pt.exp(x + y) >> pt.exp(x) * pt.exp(y)
-    >>> a, b, c = pt.vectors("a b c")
-    >>> equal(pt.exp(a + b + c), pt.exp(a) * pt.exp(b) * pt.exp(c), power_of_sum)
-      exp(a + b + c)
-    = exp(a + b) * exp(c)      __main__/power_of_sum
-    = exp(a) * exp(b) * exp(c)  __main__/power_of_sum
+    >>> from rewrite_engine.rules.equations import matmul_assoc
+    >>> a, b, c = pt.matrices("a b c")
+    >>> equal((a @ b) @ c, a @ (b @ c), matmul_assoc)
+      a @ b @ c
+    = a @ (b @ c)  equations/matmul_assoc.forward
     """
     for side in (left, right):
         if not isinstance(side, Variable):

@@ -1,0 +1,210 @@
+"""What the library makes of terms today: how often a term is wrong at far samples, and what it
+costs after all rules. The true values have many digits (`rewrite_engine/judge/truth.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from mpmath import mp
+
+from rewrite_engine.discover.grow import PlainRunner
+from rewrite_engine.discover.space import Facts, Space
+from rewrite_engine.graph.assume import Assume
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.replace import rebuilt
+from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.judge import truth
+from rewrite_engine.judge.exact import NotKnown, exact
+from rewrite_engine.judge.values import NoValue, TermValues
+from rewrite_engine.language import rewritten_graph
+from rewrite_engine.rewrite.cost import flops, price
+
+MOST_ELEMENTS = 10**6  # of a value at one sample
+MANY_DIGITS, SOME_DIGITS = 25, 12  # of true values that are one; with rounded numbers
+AT_ONCE = 250  # terms that are rewritten in one graph
+DIGITS = 400  # of true values: exp(-800) beside 1 takes 350
+PERCENT = 0.05  # differences of prices below do not count
+NEAR = 1e-8  # relative error of a value that is right
+LEAST, GREATEST = 1e-300, 1e300  # absolute values that a double may miss
+
+
+class Judged(NamedTuple):
+    """A term as it is computed today. form: after all rules; wrong: the elements of the far samples
+    at which it is wrong, by their numbers; price: flops, with a little for each call.
+    """
+
+    form: Variable
+    wrong: frozenset[int]
+    price: float
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What is less for a better term; prices count to some percent."""
+        return len(self.wrong), round(math.log(max(self.price, 1.0)) / PERCENT)
+
+
+class ExactRunner:
+    """Runs nodes with many digits. Raises `NoValue` for an op without an exact meaning."""
+
+    def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
+        try:
+            with np.errstate(all="ignore"):
+                return truth.results(node, [as_exact(a) for a in given])
+        except (NotKnown, ArithmeticError, ValueError, TypeError) as error:
+            raise NoValue from error
+
+    plain = run
+
+    def body(self, op: Any) -> Callable[..., Any]:
+        raise NoValue
+
+
+def as_exact(a: Any) -> Any:
+    """Return an array of floats as numbers with many digits; other arrays are their own."""
+    return exact(a) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a
+
+
+class Judge:
+    """Judge of the terms of a space."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.others: dict[Any, Judge] = {}
+        self.far = space.far(space.variables)
+        self.truths = [
+            TermValues(ExactRunner(), {v: as_exact(a) for v, a in given.items()})
+            for given in self.far
+        ]
+
+    def under(self, facts: Facts) -> Judge:
+        """Return the judge of the same terms where other facts of variables are known."""
+        key = tuple([(v, tuple(some)) for v, some in facts.items()])
+        if key not in self.others:
+            self.others[key] = Judge(replace(self.space, variables=facts))
+        return self.others[key]
+
+    def today(self, terms: Iterable[Variable], rules: Iterable[Any] = ()) -> list[Judged]:
+        """Return what terms are after all shipped rules, and more."""
+        found: list[Judged] = []
+        rules = list(rules)
+        left = iter(terms)
+        while some := list(islice(left, AT_ONCE)):
+            given = with_facts(some, self.space.variables)
+            forms = rewritten_graph(given, rules=rules).outputs
+            values = [TermValues(PlainRunner(), dict(far)) for far in self.far]
+            for term, form in zip(some, forms, strict=True):
+                found.append(Judged(form, self.wrong(term, form, values), price_of(form)))
+        return found
+
+    def wrong(self, term: Variable, form: Variable, values: Sequence[TermValues]) -> frozenset[int]:
+        """Return the elements of far samples at which a form of a term is wrong."""
+        found, start = set[int](), 0
+        for true, computed in zip(self.truths, values, strict=True):
+            right = self.true_value(term, true)
+            if right is not None:
+                value = value_or_none(computed, form)
+                found |= {start + i for i in wrong_in(value, right, self.space.pointwise)}
+            start += MOST_ELEMENTS
+        return frozenset(found)
+
+    def true_value(self, term: Variable, at: TermValues) -> Any:
+        """Return the true value of a term at a far sample; None if it is not known."""
+        with mp.workdps(DIGITS):
+            return value_or_none(at, term)
+
+    def same(self, left: Variable, right: Variable) -> bool:
+        """Return whether two terms have one true value at all far samples that both have one at;
+        also if the true value of one of them is not known: of an op without an exact meaning.
+        """
+        compared = known = 0
+        for at in self.truths:
+            a, b = self.true_value(left, at), self.true_value(right, at)
+            if a is None or b is None:
+                continue
+            known += 1
+            if self.space.pointwise:
+                a, b = np.broadcast_arrays(a, b)
+            if np.shape(a) != np.shape(b):
+                return False
+            some = SOME_DIGITS if has_rounded(left) or has_rounded(right) else MANY_DIGITS
+            with mp.workdps(DIGITS):
+                found = [near(x, y, some) for x, y in zip(np.ravel(a), np.ravel(b), strict=True)]
+            if not all([x is not False for x in found]):
+                return False
+            compared += sum(x is True for x in found)
+        return compared > 1 or not known
+
+
+def with_facts(terms: Sequence[Variable], facts: Facts) -> list[Variable]:
+    """Return terms on variables that are declared to have facts."""
+    marks = {
+        v: Assume(tuple([(one, None) for one in some]))(v) for v, some in facts.items() if some
+    }
+    return rebuilt(terms, marks, True) if marks else list(terms)
+
+
+def value_or_none(values: TermValues, v: Variable) -> Any:
+    """Return a value; None if there is none."""
+    try:
+        return values.value(v)
+    except NoValue:
+        return None
+
+
+def near(x: Any, y: Any, digits: int) -> bool | None:
+    """Return whether two true numbers are one; None if one of them is no number in the range of
+    doubles.
+    """
+    if not (mp.isfinite(x) and mp.isfinite(y)):
+        return None
+    size = max(abs(x), abs(y))
+    if size > GREATEST or 0 < size < LEAST:
+        return None
+    return bool(abs(x - y) <= size * mp.mpf(10) ** -digits)
+
+
+def has_rounded(term: Variable) -> bool:
+    """Whether a term has a number that is rounded, such as log(2)."""
+    constants = [v for v in ancestors([term]) if isinstance(v, Constant)]
+    numbers = [v.data for v in constants if getattr(v.type, "kind", "") == "f"]
+    return any([bool((a * 1024.0 % 1 != 0).any()) for a in map(np.asarray, numbers)])
+
+
+def wrong_in(value: Any, true: Any, pointwise: bool) -> list[int]:
+    """Return which elements of a value are wrong. What is out of the range of doubles does not
+    count.
+    """
+    flat = np.ravel(true)
+    found: Any = [None] * len(flat) if value is None else np.ravel(value)
+    if len(found) == 1:
+        found = np.broadcast_to(found, len(flat))
+    if len(found) != len(flat):
+        return [*range(len(flat))]
+    sizes = [abs(float(t)) for t in flat]
+    largest = max([s for s in sizes if math.isfinite(s)], default=0.0)
+    wrong = []
+    for i, (v, t, size) in enumerate(zip(found, flat, sizes, strict=True)):
+        if not math.isfinite(size) or size > GREATEST or 0 < size < LEAST:
+            continue
+        scale = size if pointwise else largest
+        if v is None or not math.isfinite(v) or abs(float(v - t)) > max(NEAR * scale, LEAST):
+            wrong.append(i)
+    return wrong
+
+
+def price_of(form: Variable) -> float:
+    """Return what a term costs, each of its nodes once."""
+    seen, stack, total = set[Apply](), [form], 0.0
+    while stack:
+        node = stack.pop().owner
+        if node is not None and node not in seen:
+            seen.add(node)
+            total += price(node, flops)
+            stack += node.inputs
+    return total

@@ -1,0 +1,98 @@
+"""What is enumerated: a `Space` has variables with sample values, numbers, and functions that make
+terms. The shipped ones, by subject, are in `subjects.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewrite_engine.errors import PatternError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.op import Op
+
+#: values of the variables of a space
+Sample = Mapping[Variable, Any]
+#: variables, with their facts
+Facts = Mapping[Variable, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class TermMaker:
+    """A function on terms that makes a term of one more op.
+
+    arity: the number of operands. commutative: two operands may change places.
+    """
+
+    name: str
+    build: Callable[..., Any]
+    arity: int
+    commutative: bool = False
+
+
+@dataclass(frozen=True)
+class Space:
+    """A set of terms, by what they are made of.
+
+    makers: the functions. variables: the leaves, with the facts that they are declared to have.
+    draw: makes a sample from a seed, for variables with these facts; of moderate size, so that
+    values tell terms apart; other seeds may have other lengths. numbers: terms without variables.
+    far: makes the samples at which errors show: large, small and near the ends of domains. size:
+    the largest number of ops. lengths: names of the lengths of variables; variables of one type
+    with the same lengths and facts stand for each other. pointwise: elements do not depend on each
+    other, so that a value may have one that is much smaller than another. bits: to which values are
+    compared.
+    """
+
+    name: str
+    makers: Sequence[TermMaker]
+    variables: Facts
+    draw: Callable[[int, Facts], Sample]
+    numbers: Sequence[Variable] = ()
+    far: Callable[[Facts], Sequence[Sample]] = lambda facts: ()
+    size: int = 3
+    lengths: Mapping[Variable, str] = field(default_factory=dict)
+    pointwise: bool = False
+    bits: int = 30
+
+    def kinds(self) -> list[list[Variable]]:
+        """Return the variables by kind: of one type, with the same lengths and facts."""
+        found: dict[Any, list[Variable]] = {}
+        for v, facts in self.variables.items():
+            found.setdefault((v.type, self.lengths.get(v), tuple(facts)), []).append(v)
+        return [*found.values()]
+
+
+def maker(fn: Callable[..., Any], name: str = "", arity: int | None = None) -> TermMaker:
+    """Return the maker of an op, or of a function on variables. arity: the number of operands, if
+    the function takes others, too.
+
+    Raises `PatternError` for a function whose number of operands is not known.
+    """
+    n = _arity(fn) if arity is None else arity
+    known = name or (str(fn) if isinstance(fn, Op) else getattr(fn, "__name__", ""))
+    if n is None or n < 0:
+        raise PatternError(
+            f"{known or fn!r}: how many operands does it take? Write maker(fn, arity=n)"
+        )
+    return TermMaker(known, fn, n, bool(getattr(fn, "commutative", False)) and n == 2)
+
+
+def _arity(fn: Any) -> int | None:
+    """Return how many operands a function must have."""
+    if isinstance(fn, Op):
+        if fn.itypes is not None:
+            return len(fn.itypes)
+        nin = getattr(fn, "nin", None)
+        if isinstance(nin, int) and nin > 0:
+            return nin
+        return 2 if fn.associative else None
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any([p.kind is p.VAR_POSITIONAL for p in parameters]):
+        return None
+    return len([p for p in parameters if p.default is p.empty and p.kind is not p.KEYWORD_ONLY])

@@ -1,0 +1,331 @@
+"""The shipped spaces, by subject: `SUBJECTS`. A name stands for one space, or for several that
+differ in what is known of the variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.facts.samples  # noqa: F401 (makes values of facts about matrices)
+import rewrite_engine.tensor as pt
+from rewrite_engine.discover.space import Facts, Sample, Space, TermMaker, maker
+from rewrite_engine.facts import lower_triangular, nonneg, positive, positive_definite, square
+from rewrite_engine.graph.node import CONSTANT, Variable
+
+POINTS = 32  # of a sample of numbers
+#: numbers at which errors show
+FAR = (-800.0, -40.0, -2.5, -0.3, -1e-6, -1e-13, 1e-13, 1e-6, 0.3, 2.5, 40.0, 800.0, 1e5)
+LENGTHS = ((3, 2), (2, 4), (4, 3), (5, 2), (2, 3))  # n and m of samples of arrays
+NEAR_SEEDS = 10  # seeds below are of samples that tell terms apart
+SCALES = (1e-160, 1e160)  # of arrays far out
+
+#: elements that have a fact, of any others
+OF_NUMBERS: dict[Any, Callable[[Any], Any]] = {
+    nonneg: np.abs,
+    positive: lambda a: np.where(a == 0, 1.0, np.abs(a)),
+}
+
+
+def named(text: str) -> list[TermMaker]:
+    """Return the makers of functions of `rewrite_engine.tensor`, by their names."""
+    return [maker(getattr(pt, name), name, 2 if name in BINARY else 1) for name in text.split()]
+
+
+BINARY = frozenset({"add", "sub", "mul", "true_div", "pow", "maximum", "minimum", "logaddexp"})
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def numbers(
+    name: str,
+    functions: str | Sequence[TermMaker],
+    variables: str = "xy",
+    constants: Iterable[float] = (1.0, 2.0),
+    facts: Sequence[Any] = (),
+    far: Sequence[float] = FAR,
+    low: float = 0.15,
+    high: float = 1.5,
+    size: int = 3,
+) -> Space:
+    """Return a space of elementwise functions. facts: of all variables. low, high: the absolute
+    values at which terms are told apart; far: numbers at which errors show.
+    """
+    leaves = [pt.vector(v) for v in variables]
+
+    def draw(seed: int, declared: Facts) -> Sample:
+        rng = np.random.default_rng(seed)
+        ends = (low, high) if seed < NEAR_SEEDS else (low / 8, 3 * high)
+        found: dict[Variable, Any] = {}
+        for k, v in enumerate(leaves):
+            sign = np.where((np.arange(POINTS) >> k) & 1, -1.0, 1.0)
+            found[v] = having(rng.uniform(*ends, POINTS) * sign, declared.get(v, ()))
+        return found
+
+    def points(declared: Facts) -> Sequence[Sample]:
+        """Return all combinations of far numbers."""
+        own = [
+            [f for f in far if all([having(np.array([f]), [one])[0] == f for one in declared[v]])]
+            for v in leaves
+        ]
+        grid = np.array([*product(*own)]).T
+        return [dict(zip(leaves, grid, strict=True))] if grid.size else []
+
+    return Space(
+        name,
+        named(functions) if isinstance(functions, str) else functions,
+        {v: tuple(facts) for v in leaves},
+        draw,
+        [pt.constant(c) for c in constants],
+        points,
+        size,
+        pointwise=True,
+    )
+
+
+def having(value: Any, facts: Iterable[Any]) -> Any:
+    """Return a value that has facts, made of any other."""
+    for one in facts:
+        make = OF_NUMBERS.get(one) or one.drawer
+        if make is None:
+            raise ValueError(f"no value with the fact {one.name} can be made")
+        value = make(value)
+    return value
+
+
+def in_regimes(name: str, *regimes: Sequence[Any], **options: Any) -> list[Space]:
+    """Return a space of numbers for each set of facts that all variables have."""
+    return [numbers(name, facts=facts, **options) for facts in regimes]
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+#: names of variables -> the type, the lengths and the facts
+ARRAYS: dict[str, tuple[Any, str, tuple[Any, ...]]] = {
+    "a": (pt.matrix, "nm", ()),
+    "b": (pt.matrix, "mn", ()),
+    "s": (pt.matrix, "nn", (square,)),
+    "t": (pt.matrix, "nn", (square,)),
+    "k": (pt.matrix, "nn", (positive_definite,)),
+    "l": (pt.matrix, "nn", (lower_triangular,)),
+    "u": (pt.vector, "n", ()),
+    "v": (pt.vector, "n", ()),
+    "w": (pt.vector, "m", ()),
+    "c": (pt.scalar, "", ()),
+}
+
+
+def arrays(name: str, functions: Sequence[TermMaker], variables: str, size: int = 3) -> Space:
+    """Return a space of functions of arrays, by the names of variables in `ARRAYS`."""
+    leaves = {ARRAYS[one][0](one): ARRAYS[one][1:] for one in variables}
+
+    def draw(seed: int, declared: Facts, scale: float = 1.0) -> Sample:
+        rng = np.random.default_rng(seed)
+        n, m = LENGTHS[seed % len(LENGTHS)]
+        found: dict[Variable, Any] = {}
+        for v, (letters, own) in leaves.items():
+            facts = declared.get(v, ())
+            loose = letters == "nn" and bool(own) and not facts  # (a square only by its facts)
+            shape = tuple([{"n": n, "m": m}[letter] for letter in ("nm" if loose else letters)])
+            value = rng.uniform(0.2, 1.6, shape) * rng.choice([-1.0, 1.0], shape)
+            if len(shape) == 2:
+                value = value + 2 * np.eye(*shape)
+            found[v] = having(np.asarray(value * scale), facts)
+        return found
+
+    def far(declared: Facts) -> Sequence[Sample]:
+        return [draw(NEAR_SEEDS, declared, scale) for scale in (1.0, *SCALES)]
+
+    facts = {v: own for v, (_, own) in leaves.items()}
+    lengths = {v: letters for v, (letters, _) in leaves.items()}
+    return Space(name, functions, facts, draw, (), far, size, lengths)
+
+
+def fn(
+    name: str, build: Callable[..., Any], arity: int = 1, commutative: bool = False
+) -> TermMaker:
+    """Return a maker with a name."""
+    return TermMaker(name, build, arity, commutative)
+
+
+T = fn("T", lambda a: _matrix(a).T)
+DOT = fn("dot", lambda a, b: _array(a) @ _array(b), 2)
+INV, DET = fn("inv", pt.linalg.inv), fn("det", pt.linalg.det)
+SOLVE = fn("solve", pt.linalg.solve, 2)
+LOGABSDET = fn("logabsdet", lambda a: pt.linalg.slogdet(a)[1])
+TRACE, DIAG = fn("trace", pt.trace), fn("diag", pt.diag)
+MUL, ADD, DIV = named("mul add true_div")
+OUTER = fn("outer", pt.outer, 2)
+ROWS = fn("rows", lambda a, u: _vector(u)[:, None] * _matrix(a), 2)
+SUM, PROD = fn("sum", lambda a: _array(a).sum()), fn("prod", lambda a: _array(a).prod())
+MAX = fn("max", lambda a: _array(a).max())
+SUM0 = fn("sum0", lambda a: _matrix(a).sum(axis=0))
+SUM1 = fn("sum1", lambda a: _matrix(a).sum(axis=1))
+FIRST, LAST = fn("first", lambda a: _array(a)[0]), fn("last", lambda a: _array(a)[-1])
+REVERSED = fn("reversed", lambda u: _array(u)[::-1])
+CUMSUM, SORT = (
+    fn("cumsum", lambda u: pt.cumsum(_vector(u))),
+    fn("sort", lambda u: pt.sort(_vector(u))),
+)
+CHOLESKY = fn("cholesky", pt.linalg.cholesky)
+TRIANGULAR = fn("solve_triangular", lambda l, u: pt.linalg.solve_triangular(l, u, lower=True), 2)
+
+
+def _array(v: Any) -> Any:
+    if v.type.ndim < 1:
+        raise TypeError("a number")
+    return v
+
+
+def _vector(v: Any) -> Any:
+    if v.type.ndim != 1:
+        raise TypeError("no vector")
+    return v
+
+
+def _matrix(v: Any) -> Any:
+    if v.type.ndim != 2:
+        raise TypeError("no matrix")
+    return v
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+LN2, LN10 = float(np.log(2)), float(np.log(10))
+POSITIVE_THEN_REAL: tuple[tuple[Any, ...], ...] = ((nonneg,), ())
+
+
+def choice(c: Any, a: Any, b: Any) -> Any:
+    """Return `a` where `c` is above 0, elsewhere `b`; `c` is a variable."""
+    if c.owner is not None or c.head is CONSTANT:
+        raise TypeError("no variable")
+    return pt.switch(c > 0, a, b)
+
+
+SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
+    "exp_log": lambda: in_regimes(
+        "exp_log",
+        *POSITIVE_THEN_REAL,
+        functions="exp log log1p expm1 sigmoid softplus tanh neg reciprocal sqr sqrt add mul sub",
+    ),
+    "trigonometry": lambda: in_regimes(
+        "trigonometry",
+        (),
+        functions="sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh sqr sqrt neg "
+        "reciprocal add sub mul true_div",
+        variables="x",
+        high=0.9,
+    ),
+    "powers": lambda: in_regimes(
+        "powers",
+        *POSITIVE_THEN_REAL,
+        functions="pow sqr sqrt abs reciprocal exp log neg mul true_div",
+        constants=(1.0, 2.0, 0.5),
+    ),
+    "bases": lambda: in_regimes(
+        "bases",
+        *POSITIVE_THEN_REAL,
+        functions="exp2 log2 log10 exp log log1p expm1 sqrt neg add mul",
+        constants=(1.0, LN2, 1 / LN2, 1 / LN10),
+        size=2,
+    ),
+    "gamma": lambda: in_regimes(
+        "gamma",
+        (nonneg,),
+        functions="gamma gammaln psi log exp neg add sub true_div mul",
+        variables="x",
+        constants=(1.0,),
+    ),
+    "errors": lambda: in_regimes(
+        "errors",
+        (),
+        functions="erf erfc erfcx erfinv logerfc exp log log1p neg sqr add sub mul",
+        variables="x",
+        constants=(1.0,),
+        far=(-20.0, -5.0, -2.5, -0.3, -1e-6, -1e-13, 1e-13, 1e-6, 0.3, 2.5, 5.0, 20.0, 40.0),
+        high=0.9,
+    ),
+    "bessel": lambda: [
+        numbers(
+            "bessel",
+            [
+                *named("i0 i1 j0 j1 exp log neg add sub mul true_div"),
+                fn("ive0", lambda x: pt.ive(0.0, x)),
+                fn("ive1", lambda x: pt.ive(1.0, x)),
+            ],
+            variables="x",
+            constants=(),
+            facts=(nonneg,),
+            far=(1e-13, 1e-6, 0.3, 2.5, 40.0, 300.0),
+            size=2,
+        )
+    ],
+    "logic": lambda: [
+        numbers(
+            "logic",
+            [*named("maximum minimum abs sign neg add sub mul"), fn("choice", choice, 3)],
+            constants=(0.0,),
+        )
+    ],
+    "reductions": lambda: [
+        arrays(
+            "reductions",
+            [SUM, PROD, MAX, CUMSUM, SORT, MUL, ADD, *named("exp log abs neg sqr")],
+            "uvc",
+        )
+    ],
+    "index": lambda: [
+        arrays(
+            "index",
+            [FIRST, LAST, REVERSED, SUM, CUMSUM, SORT, T, DOT, OUTER, MUL, ADD, *named("exp")],
+            "auvw",
+            size=2,
+        )
+    ],
+    "products": lambda: [
+        arrays("products", [T, DOT, OUTER, ROWS, SUM, SUM0, SUM1, MUL, TRACE, DIAG], "abuvw")
+    ],
+    "linalg": lambda: [
+        arrays(
+            "linalg",
+            [
+                T,
+                DOT,
+                INV,
+                DET,
+                SOLVE,
+                LOGABSDET,
+                TRACE,
+                DIAG,
+                MUL,
+                ROWS,
+                PROD,
+                *named("abs log reciprocal"),
+            ],
+            "stu",
+        )
+    ],
+    "factors": lambda: [
+        arrays(
+            "factors",
+            [
+                CHOLESKY,
+                T,
+                DOT,
+                INV,
+                DET,
+                LOGABSDET,
+                SOLVE,
+                TRIANGULAR,
+                SUM,
+                DIAG,
+                *named("log sqr"),
+            ],
+            "klu",
+        )
+    ],
+}
