@@ -46,12 +46,11 @@ class Proposal(NamedTuple):
         """At how many elements the right side alone is right."""
         return len(self.before.wrong - self.after.wrong)
 
-    @property
-    def pays(self) -> bool:
-        """Whether the right side is nowhere worse, and mends or saves something."""
+    def pays(self, saving: float) -> bool:
+        """Whether the right side is nowhere worse, and mends something or saves that much."""
         if self.after.wrong - self.before.wrong:
             return False
-        return self.mended > 0 or self.saving > CHEAPER
+        return self.mended > 0 or self.saving > saving
 
     @property
     def saving(self) -> float:
@@ -91,8 +90,12 @@ class ChosenRules:
         self.refused.append((one, why))
 
 
-def propose(terms: Enumeration, judge: Judge, most: int = 6_000) -> list[Proposal]:
-    """Return terms with a better one in their class, small and general ones first."""
+def propose(
+    terms: Enumeration, judge: Judge, most: int = 6_000, saving: float = CHEAPER
+) -> list[Proposal]:
+    """Return terms with a better one in their class, small and general ones first. most: how many
+    terms are judged. saving: how many times cheaper a term must be that mends nothing.
+    """
     space = terms.space
     members = sorted([t for some in terms.equal for t in some], key=lambda t: t.size)[:most]
     judged = judge.today([t.variable for t in members])
@@ -102,12 +105,15 @@ def propose(terms: Enumeration, judge: Judge, most: int = 6_000) -> list[Proposa
         known = [t for t in some if t in now]
         for left in known:
             if left.size and is_in_order(left, space):
-                found += better(left, known, now)
+                found += better(left, known, now, saving)
     return sorted(found, key=lambda p: (p.left.size, p.right.size, -len(p.left.leaves), -p.mended))
 
 
 def better(
-    left: EnumeratedTerm, known: Sequence[EnumeratedTerm], now: dict[EnumeratedTerm, Judged]
+    left: EnumeratedTerm,
+    known: Sequence[EnumeratedTerm],
+    now: dict[EnumeratedTerm, Judged],
+    saving: float,
 ) -> Iterator[Proposal]:
     """Yield the best term for a left side, if it is better."""
     fit = [t for t in known if t is not left and set(t.leaves) <= set(left.leaves)]
@@ -117,7 +123,7 @@ def better(
     right = min(fit, key=lambda t: (*now[t].rank, t.size))
     one = Proposal(left, right, now[left], now[right])
     same = equal_computations([one.before.form], [one.after.form])
-    if one.pays and not same:
+    if one.pays(saving) and not same:
         yield one
 
 

@@ -71,10 +71,10 @@ def as_exact(a: Any) -> Any:
 
 
 class Judge:
-    """Judge of the terms of a space."""
+    """Judge of the terms of a space. excluding: names of shipped rules to do without."""
 
-    def __init__(self, space: Space) -> None:
-        self.space = space
+    def __init__(self, space: Space, excluding: Sequence[str] = ()) -> None:
+        self.space, self.excluding = space, tuple(excluding)
         self.others: dict[Any, Judge] = {}
         self.far = space.far(space.variables)
         self.truths = [
@@ -86,7 +86,7 @@ class Judge:
         """Return the judge of the same terms where other facts of variables are known."""
         key = tuple([(v, tuple(some)) for v, some in facts.items()])
         if key not in self.others:
-            self.others[key] = Judge(replace(self.space, variables=facts))
+            self.others[key] = Judge(replace(self.space, variables=facts), self.excluding)
         return self.others[key]
 
     def today(self, terms: Iterable[Variable], rules: Iterable[Any] = ()) -> list[Judged]:
@@ -96,7 +96,7 @@ class Judge:
         left = iter(terms)
         while some := list(islice(left, AT_ONCE)):
             given = with_facts(some, self.space.variables)
-            forms = rewritten_graph(given, rules=rules).outputs
+            forms = rewritten_graph(given, rules=rules, excluding=self.excluding).outputs
             values = [TermValues(PlainRunner(), dict(far)) for far in self.far]
             for term, form in zip(some, forms, strict=True):
                 found.append(Judged(form, self.wrong(term, form, values), price_of(form)))
