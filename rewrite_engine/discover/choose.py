@@ -28,6 +28,7 @@ from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.equal import equal
 
 CHEAPER = 1.25  # times, at least, or nothing is gained
+AT_ALL = 1.02  # the same of a term with fewer ops
 DRAWS = range(100, 105)  # seeds of samples of other lengths, at which a proposal must hold
 NODES, SECONDS = 400, 0.25  # of a proof that a proposal follows from others
 CLOSE = 1e-7  # relative difference of values that are equal
@@ -47,10 +48,13 @@ class Proposal(NamedTuple):
         return len(self.before.wrong - self.after.wrong)
 
     def pays(self, saving: float) -> bool:
-        """Whether the right side is nowhere worse, and mends something or saves that much."""
+        """Whether the right side is nowhere worse, and mends something, or saves that much, or an
+        op.
+        """
         if self.after.wrong - self.before.wrong:
             return False
-        return self.mended > 0 or self.saving > saving
+        least = AT_ALL if self.right.size < self.left.size else saving
+        return self.mended > 0 or self.saving > least
 
     @property
     def saving(self) -> float:

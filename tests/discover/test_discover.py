@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,23 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     main(["bases", "--size", "1", "--out", str(path)])
     assert capsys.readouterr().out.startswith("bases (nonneg): ")
     assert path.read_text().startswith('"""Rules that were found')
+
+
+def test_the_command_takes_an_op_of_the_author(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_ops.py").write_text(
+        "import rewrite_engine.tensor as pt\n"
+        "def huber(x):\n"
+        "    return pt.switch(abs(x) < 1, x**2 / 2, abs(x) - 0.5)\n"
+    )
+    main(["own_ops:huber", "--functions", "neg abs", "--size", "2"])
+    assert "huber: " in capsys.readouterr().out
+    for bad, message in (("own_ops:hubber", "has no hubber.*huber"), ("no_such:f", "no_such")):
+        with pytest.raises(SystemExit):
+            main([bad])
+        assert re.search(message, capsys.readouterr().err)
 
 
 def test_spaces_are_well_formed() -> None:

@@ -9,7 +9,8 @@ child.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from threading import Lock
@@ -70,20 +71,26 @@ class Machine:
 
     def compile(self, text: str, level: int = 2) -> bytes:
         """Compile a text in LLVM's language to an object file. level: of optimisation, 0 or 2."""
+        with self._generator(text, level) as (maker, module):
+            return _emitted(maker, module)
+
+    def assembly(self, text: str) -> str:
+        """Return the optimised code of a text in LLVM's language, in the language of assemblers."""
+        with self._generator(text, 2) as (maker, module):
+            return str(maker.emit_assembly(module))
+
+    @contextmanager
+    def _generator(self, text: str, level: int) -> Iterator[tuple[Any, Any]]:
+        """Provide what generates code, for this thread alone, and the module of a text."""
         found = llvm()
         context = found.create_context()
         module = found.parse_assembly(text, context)
         try:
             with _generating[level]:
-                return _emitted(self._makers[level], module)
+                yield self._makers[level], module
         finally:
             module.close()
             context.close()
-
-    def assembly(self, text: str) -> str:
-        """Return the optimised code of a text in LLVM's language, in the language of assemblers."""
-        module = llvm().parse_assembly(text)
-        return str(self._makers[2].emit_assembly(module))
 
     def link(
         self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]

@@ -22,7 +22,7 @@ from rewrite_engine.disk import UnsafeFolderWarning
 from rewrite_engine.link.native import library, region
 from rewrite_engine.link.native.library import Kernel, Library
 from rewrite_engine.link.native.optimised import optimiser
-from rewrite_engine.link.native.target import Machine, host, llvm
+from rewrite_engine.link.native.target import Machine, host
 from rewrite_engine.link.native.units import Unit
 from tests.test_disk import on_posix
 
@@ -127,8 +127,8 @@ def test_vectors_are_kept_in_whole_cache_lines(width: int) -> None:
     ]  # fmt: skip
     kernel = Kernel("\n".join(body), (f"declare {type_} @f({type_})",), ("f",)).unit()
     attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
-    module = llvm().parse_assembly("\n".join([*kernel.declared, kernel.text, attributes]))
-    lines = machine._makers[2].emit_assembly(module).splitlines()
+    text = "\n".join([*kernel.declared, kernel.text, attributes])
+    lines = machine.assembly(text).splitlines()
     places = [line for line in lines if "mm" in line and "(%rsp)" in line]
     assert len(places) >= 3
     assert not [line for line in places if "movu" in line]

@@ -180,3 +180,26 @@ def test_small_arrays_are_not_shared() -> None:
     assert threads.pool[threads.UNITS] == -1
     f(np.ones(500_000))
     assert threads.pool[threads.UNITS] == 500_000
+
+
+IN_TWO_THREADS = """
+import threading
+from rewrite_engine.link.native.target import host
+sums = "".join(f"  %v{i + 1} = fadd double %v{i}, 1.5\\n" for i in range(200))
+text = "define double @f(double %v0) {\\n" + sums + "  ret double %v200\\n}\\n"
+def compiled():
+    for _ in range(50):
+        host().compile(text)
+threads = [threading.Thread(target=compiled) for _ in range(2)]
+for thread in threads:
+    thread.start()
+lines = {host().assembly(text) for _ in range(50)}
+for thread in threads:
+    thread.join()
+print(len(lines))
+"""
+
+
+def test_code_is_shown_while_other_code_is_generated() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_TWO_THREADS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "1"), done.stderr[-1000:]
