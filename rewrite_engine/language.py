@@ -395,7 +395,7 @@ def rule_of(
     sorts = {v: sort_of(leaf.type, any_rank, any_dtype) for v, leaf in leaves.items()}
     described = name or of_terms.name_of(left), reason or "Made of two terms of a graph."
     place = frame.f_globals, frame.f_lineno
-    with of_terms.rule_function((left, right), sorts, where, given, described, place) as fn:
+    with of_terms.rule_function((left, right), leaves, sorts, where, given, described, place) as fn:
         return rule(phase=phase, claim=claim, tags=tags, overlaps=overlaps, ends=ends)(fn)
 
 

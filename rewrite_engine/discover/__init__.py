@@ -35,8 +35,8 @@ __all__ = ["Discovery", "TermMaker", "Space", "SpaceReport", "discover", "maker"
 
 @dataclass(frozen=True)
 class SpaceReport:
-    """What was found in one space. better: how many terms another one is better than. seconds: how
-    long it took.
+    """Result for one space. terms: the enumerated terms, in classes of equal values. better: the
+    number of terms for which their class has a better one. choice: the rules. seconds: the time.
     """
 
     terms: Enumeration
@@ -52,10 +52,12 @@ class SpaceReport:
         counts += [f"{len(choice.refused)} refused"] if choice.refused else []
         counts += [f"{choice.left} not looked at"] if choice.left else []
         stopped = f" ({self.terms.stopped})" if self.terms.stopped else ""
+        unused = [f"\n  {name} made no term: {why}" for name, why in self.terms.unused.items()]
         return (
             f"{space.name}{known}: {self.terms.tried} terms{stopped}, {len(self.terms.classes)} "
             f"classes, {self.better} with a better term: {len(choice.accepted)} rules"
             f"{''.join(f', {c}' for c in counts)}; {self.seconds:.0f} s"
+            f"{''.join(unused)}"
         )
 
 
@@ -91,8 +93,7 @@ def line_of(one: FoundRule) -> str:
     """Return a rule on one line, with what it gains."""
     p = one.proposal
     gain = f"right at {p.mended} more points" if p.mended else f"{p.saving:.3g} times cheaper"
-    guards = [f"{fact.name}({v})" for v, facts in one.guards.items() for fact in facts]
-    given = f", given {' and '.join(guards)}" if guards else ""
+    given = f", given {' and '.join(one.conditions)}" if one.conditions else ""
     sides = f"{term_source(p.left.variable)} >> {term_source(p.right.variable)}"
     return f"{sides}{given}: {gain} ({one.rule.claim})"
 

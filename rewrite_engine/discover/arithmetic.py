@@ -5,7 +5,7 @@ found again in each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import permutations, product
 from typing import Any
 from zlib import crc32
@@ -86,8 +86,3 @@ def agree(a: Any, b: Any) -> bool:
     if a is None or b is None or np.shape(a) != np.shape(b):
         return False
     return bool(np.allclose(a, b, rtol=RTOL, equal_nan=True))
-
-
-def is_one_of(a: Any, values: Sequence[Any]) -> bool:
-    """Whether a value is one of several."""
-    return any([agree(a, b) for b in values])

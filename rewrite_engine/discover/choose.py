@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.discover.arithmetic import Arithmetic, agree, is_one_of
+from rewrite_engine import hooks
+from rewrite_engine.discover.arithmetic import Arithmetic, agree
 from rewrite_engine.discover.grow import EnumeratedTerm, Enumeration, PlainRunner
 from rewrite_engine.discover.judge import Judge, Judged, value_or_none, with_facts
 from rewrite_engine.discover.space import Facts, Space
 from rewrite_engine.errors import PatternError, RewriteEngineError
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.judge.values import TermValues
 from rewrite_engine.language import rule_of
@@ -64,14 +66,16 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A rule that was found: made of a proposal, with the facts that are its guards. also: left
-    sides that are the same sum or product in another spelling.
-    """
+    """A rule that was found: made of a proposal, with the facts that are its guards."""
 
     rule: DataRule
     proposal: Proposal
     guards: Facts
-    also: list[EnumeratedTerm] = field(default_factory=list)
+
+    @property
+    def conditions(self) -> list[str]:
+        """Guards as they are written."""
+        return [f"{fact.name}({v})" for v, facts in self.guards.items() for fact in facts]
 
 
 @dataclass
@@ -84,10 +88,6 @@ class ChosenRules:
     refused: list[tuple[Proposal, str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     left: int = 0
-
-    def count(self, why: str) -> None:
-        """Count a proposal that says nothing new."""
-        self.counts[why] += 1
 
     def refuse(self, one: Proposal, why: str) -> None:
         """Record why a proposal makes no rule."""
@@ -150,7 +150,7 @@ class Chooser:
         self.until = perf_counter() + seconds
         self.choice = ChosenRules()
         self.arithmetic = Arithmetic(self.space)
-        self.spellings: list[tuple[FoundRule, list[Any]]] = []
+        self.spellings: list[list[Any]] = []  # values of the left side of each accepted rule
         self.in_part: list[DataRule] = []  # rules that hold somewhere only
 
     @property
@@ -171,16 +171,14 @@ class Chooser:
         """Accept a proposal as a rule, or say why not."""
         choice, value = self.choice, self.arithmetic.value(one.left.variable)
         if agree(value, self.arithmetic.value(one.right.variable)):
-            choice.count("arithmetic")
+            choice.counts["arithmetic"] += 1
             return
-        for known, values in self.spellings:
-            if is_one_of(value, values):
-                known.also.append(one.left)
-                choice.count("other spellings")
-                return
+        if any([agree(value, other) for values in self.spellings for other in values]):
+            choice.counts["other spellings"] += 1
+            return
         why = self.implied(one)
         if why:
-            choice.count(why)
+            choice.counts[why] += 1
             return
         guards = weakest(self.space, one)
         if guards is None:
@@ -205,10 +203,9 @@ class Chooser:
                 return
             why = self.trial(one, rule)
             if not why:
-                found = FoundRule(rule, one, guards)
-                self.choice.accepted.append(found)
+                self.choice.accepted.append(FoundRule(rule, one, guards))
                 renamed = self.arithmetic.renamed(one.left.variable)
-                self.spellings.append((found, [*map(self.arithmetic.value, renamed)]))
+                self.spellings.append([*map(self.arithmetic.value, renamed)])
                 return
         self.choice.refuse(one, why)
 
@@ -229,8 +226,8 @@ class Chooser:
         """Whether all phases with the known rules make one term of both sides."""
         while self.choice.accepted:
             try:
-                a, b = self.judge.today([one.left.variable, one.right.variable], self.rules)
-                return equal_computations([a.form], [b.form])
+                left, right = self.forms(one, self.rules)
+                return equal_computations([left], [right])
             except RewriteEngineError as error:
                 last = self.choice.accepted.pop()
                 self.spellings.pop()
@@ -248,14 +245,18 @@ class Chooser:
 
     def trial(self, one: Proposal, rule: DataRule) -> str:
         """Return why a rule does not do what it is for; "" if it does."""
-        terms = [one.left.variable, one.right.variable]
         try:
-            a, b = self.judge.today(terms, [*self.rules, rule])
+            left, right = self.forms(one, [*self.rules, rule])
         except RewriteEngineError as error:
             return " ".join(str(error).split())
-        if equal_computations([a.form], [b.form]):
+        if equal_computations([left], [right]):
             return ""
-        return f"in the phase {rule.phase} the left side becomes {a.form}, the right {b.form}"
+        texts = hooks.short(left), hooks.short(right)
+        return f"in the phase {rule.phase} the left side becomes {texts[0]}, the right {texts[1]}"
+
+    def forms(self, one: Proposal, rules: Sequence[Any]) -> list[Variable]:
+        """Return what both sides are after all shipped rules and others. Raises `RuleError`s."""
+        return [j.form for j in self.judge.today([one.left.variable, one.right.variable], rules)]
 
 
 def found_rule(

@@ -38,13 +38,15 @@ class EnumeratedTerm:
 class Enumeration:
     """Terms of a space, in classes: lists of terms with equal values, the smallest first.
 
-    tried: how many were made. stopped: why not all, or "".
+    tried: how many were made. stopped: why not all, or "". unused: why a function made no term that
+    has values, by its name.
     """
 
     space: Space
     classes: list[list[EnumeratedTerm]] = field(default_factory=list)
     tried: int = 0
     stopped: str = ""
+    unused: dict[str, str] = field(default_factory=dict)
 
     @property
     def equal(self) -> list[list[EnumeratedTerm]]:
@@ -84,6 +86,7 @@ class Grower:
         self.pools: list[list[EnumeratedTerm]] = [[] for _ in range(space.size + 1)]
         self.by_key: dict[Any, list[EnumeratedTerm]] = {}
         self.refused: set[tuple[Any, ...]] = set()
+        self.result.unused = {one.name: "it was not tried" for one in space.makers}
 
     def run(self) -> Enumeration:
         """Make terms of all sizes."""
@@ -123,27 +126,33 @@ class Grower:
         self.result.tried += 1
         try:
             made = one.build(*[term.variable for term in operands])
-        except Exception:
+        except Exception as error:
             self.refused.add(types)  # (of these types no term is made)
+            if one.name in self.result.unused:
+                self.result.unused[one.name] = f"{type(error).__name__}: {error}"
             return
         if isinstance(made, Variable) and made.owner is not None:
             leaves = dict.fromkeys([v for term in operands for v in term.leaves])
-            self.add(EnumeratedTerm(made, size, tuple(leaves)))
+            if self.add(EnumeratedTerm(made, size, tuple(leaves))):
+                self.result.unused.pop(one.name, None)
+            elif one.name in self.result.unused:
+                self.result.unused[one.name] = "its terms have no values at the samples"
 
-    def add(self, term: EnumeratedTerm) -> None:
-        """Put a term into its class."""
+    def add(self, term: EnumeratedTerm) -> bool:
+        """Put a term into its class; return whether it has values."""
         values = self.found(term.variable)
         key = None if values is None else self.key(term.variable, values)
         if values is None or key is None:
-            return
+            return False
         members = self.by_key.get(key)
         if members is not None:
             members.append(term)
-            return
+            return True
         self.by_key[key] = members = [term]
         self.result.classes.append(members)
         if term.size == 0 or not _is_constant(values):
             self.pools[term.size].append(term)
+        return True
 
     def found(self, v: Variable) -> list[Any] | None:
         """Return the values of a term at the samples; None if it has none somewhere."""

@@ -1,5 +1,5 @@
-"""What the library makes of terms today: how often a term is wrong at far samples, and what it
-costs after all rules. The true values have many digits (`rewrite_engine/judge/truth.py`).
+"""`Judge` rewrites terms by all shipped rules, and measures the results: how often each is wrong at
+far samples, and what it costs. True values have many digits (`rewrite_engine/judge/truth.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rewrite_engine.discover.space import Facts, Space
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.replace import rebuilt
-from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.judge import truth
 from rewrite_engine.judge.exact import NotKnown, exact
 from rewrite_engine.judge.values import NoValue, TermValues
@@ -45,7 +45,7 @@ class Judged(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What is less for a better term; prices count to some percent."""
+        """Sort key, smaller for a better term. Prices that differ by some percent are equal."""
         return len(self.wrong), round(math.log(max(self.price, 1.0)) / PERCENT)
 
 
@@ -200,11 +200,4 @@ def wrong_in(value: Any, true: Any, pointwise: bool) -> list[int]:
 
 def price_of(form: Variable) -> float:
     """Return what a term costs, each of its nodes once."""
-    seen, stack, total = set[Apply](), [form], 0.0
-    while stack:
-        node = stack.pop().owner
-        if node is not None and node not in seen:
-            seen.add(node)
-            total += price(node, flops)
-            stack += node.inputs
-    return total
+    return sum([price(node, flops) for node in toposort([form])], 0.0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import hooks
 from rewrite_engine.discover.choose import FoundRule
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
@@ -22,21 +23,28 @@ from rewrite_engine.language import *
 
 
 def term_source(term: Variable) -> str:
-    """Return the source of a term, in terms of its variables."""
-    leaves = {v: str(v.name) for v in explicit_graph_inputs([term])}
+    """Return the source of a term, in terms of its variables; a formula, if a part has none."""
     try:
-        return SourceWriter({"pt": pt}, leaves).source(term)
-    except ValueError:  # of a part without a name
-        return str(term)
+        return written(term)
+    except ValueError:
+        return hooks.short(term)  # type: ignore[no-any-return]
+
+
+def written(term: Variable) -> str:
+    """Return the source of a term. Raises `ValueError` for a part without a name."""
+    leaves = {v: str(v.name) for v in explicit_graph_inputs([term])}
+    return SourceWriter({"pt": pt}, leaves).source(term)
 
 
 def rule_source(one: FoundRule) -> str:
-    """Return the source of a rule."""
+    """Return the source of a rule; a comment, if a part of it has none."""
     proposal, rule = one.proposal, one.rule
-    left, right = [term_source(t.variable) for t in (proposal.left, proposal.right)]
+    try:
+        left, right = [written(t.variable) for t in (proposal.left, proposal.right)]
+    except ValueError as error:
+        return f"\n# {rule.text}: no source, as {' '.join(str(error).split())}\n"
     sorts = ", ".join([f"{v.name}: {sort_name(rule, v)}" for v in proposal.left.leaves])
-    guards = [f"{fact.name}({v.name})" for v, facts in one.guards.items() for fact in facts]
-    given = f", given({', '.join(guards)})" if guards else ""
+    given = f", given({', '.join(one.conditions)})" if one.conditions else ""
     gain = (
         f"It is right at {proposal.mended} more of the far points."
         if proposal.mended

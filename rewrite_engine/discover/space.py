@@ -1,5 +1,5 @@
-"""What is enumerated: a `Space` has variables with sample values, numbers, and functions that make
-terms. The shipped ones, by subject, are in `subjects.py`.
+"""`Space`: a set of terms, given by variables with sample values, numbers, and functions that make
+larger terms of smaller ones. The shipped spaces, by subject, are in `subjects.py`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def maker(fn: Callable[..., Any], name: str = "", arity: int | None = None) -> T
     """
     n = _arity(fn) if arity is None else arity
     known = name or (str(fn) if isinstance(fn, Op) else getattr(fn, "__name__", ""))
-    if n is None or n < 0:
+    if n is None or n < 1:
         raise PatternError(
             f"{known or fn!r}: how many operands does it take? Write maker(fn, arity=n)"
         )

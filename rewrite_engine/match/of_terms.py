@@ -31,8 +31,8 @@ MAX_WORDS = 4  # of the name of a rule
 
 def leaves_of(left: Any, right: Any) -> dict[str, Variable]:
     """Return the variables of two terms by the names that they have in a rule: their own where
-    these are identifiers. Raises `PatternError` for a variable that only the right side has, for an
-    array of constants, and for facts that are declared of anything but a variable.
+    these are identifiers. Raises `PatternError` for a variable that only the right side has, and
+    for an array of constants.
     """
     found = dict.fromkeys(_leaves(left))
     for v in _leaves(right):
@@ -106,14 +106,14 @@ def refuse_equal(left: Variable, right: Any) -> None:
 
 def is_elementwise(terms: Iterable[Any]) -> bool:
     """Return whether all nodes of terms apply a function to each element, of one rank."""
-    nodes = toposort([v for v in terms if isinstance(v, Variable)])
-    return all(
-        [
-            "scalar_op" in node.op.__props__ or isinstance(node.op, Assume)
-            for node in nodes
-            if any([v.head is not CONSTANT for v in ancestors(node.outputs)])
-        ]
-    )
+    varying = set[Variable]()
+    for node in toposort([v for v in terms if isinstance(v, Variable)]):
+        if all([v.head is CONSTANT if v.owner is None else v not in varying for v in node.inputs]):
+            continue  # (of numbers alone)
+        varying |= {*node.outputs}
+        if "scalar_op" not in node.op.__props__ and not isinstance(node.op, Assume):
+            return False
+    return True
 
 
 def has_other_dtypes(terms: Iterable[Any], leaves: Sequence[Variable]) -> bool:
@@ -173,20 +173,21 @@ def name_of(term: Variable) -> str:
 @contextmanager
 def rule_function(
     sides: tuple[Variable, Any],
+    leaves: Mapping[str, Variable],
     sorts: Mapping[str, Sort],
     guards: Callable[..., Any] | None,
     given: Any,
     described: tuple[str, str],
     place: tuple[Mapping[str, Any], int],
 ) -> Iterator[Callable[..., Any]]:
-    """Provide the function of a rule, whose source is known inside. guards: a function of the
-    rule's variables, by name. given: the function of that name of the language. described: the name
-    and the reason of the rule. place: the globals of the module that makes it, and the line.
+    """Provide the function of a rule, whose source is known inside. leaves: the variables of the
+    sides, by name. guards: a function of the rule's variables, by name. given: the function of that
+    name of the language. described: the name and the reason of the rule. place: the globals of the
+    module that makes it, and the line.
     """
     (left, right), (name, reason), (module, line) = sides, described, place
     if not name.isidentifier() or keyword.iskeyword(name):
         raise PatternError(f"a rule is named like a function, not {name!r}")
-    leaves = leaves_of(left, right)
     refuse_equal(left, right)
     args, variables = ", ".join(leaves), [*leaves.values()]
     names = {n: module[n] for n in ("__name__", "__pack__") if n in module}

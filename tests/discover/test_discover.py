@@ -171,6 +171,15 @@ def test_limits() -> None:
     assert not found.rules
 
 
+def test_a_function_that_makes_no_term_is_told() -> None:
+    def wrong(x: Any) -> Any:
+        return unknown_name(x)  # type: ignore[name-defined]  # noqa: F821
+
+    (report,) = discover(numbers("few", [maker(wrong), maker(pt.exp, arity=1)])).spaces
+    assert set(report.terms.unused) == {"wrong"}
+    assert "wrong made no term: NameError: name 'unknown_name' is not defined" in str(report)
+
+
 def test_bad_input() -> None:
     with pytest.raises(UnknownNameError, match="no space is called 'gama'.*gamma"):
         discover("gama")

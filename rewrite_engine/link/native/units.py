@@ -72,8 +72,8 @@ def _of_rules(full: str, machine: Machine) -> bytes:
 
 @cache
 def _versions() -> tuple[str, ...]:
-    """What these texts depend on: the version of Python (of `marshal`), and the files that write
-    them, by size and time.
+    """Return a key of what these texts depend on: the version of Python (of `marshal`), and the
+    files that write them, by size and time.
     """
     folders = [os.path.dirname(path) for path in (__file__, lowering.__file__)]
     try:

@@ -104,7 +104,7 @@ def test_a_compiled_function_gives_its_own_to_clients() -> None:
 
 
 def test_data_that_are_spread_over_devices() -> None:
-    """As many as there are: one on most machines."""
+    """The mesh has all devices of the machine; most machines have one."""
     devices = np.array(jax.devices())
     mesh = jax.sharding.Mesh(devices, ("rows",))
     place = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
