@@ -66,25 +66,26 @@ def numbers(
             found[v] = having(rng.uniform(*ends, POINTS) * sign, declared.get(v, ()))
         return found
 
-    def points(declared: Facts) -> Sequence[Sample]:
-        """Return all combinations of far numbers."""
-        own = [
-            [f for f in far if all([having(np.array([f]), [one])[0] == f for one in declared[v]])]
-            for v in leaves
-        ]
-        grid = np.array([*product(*own)]).T
-        return [dict(zip(leaves, grid, strict=True))] if grid.size else []
-
     return Space(
         name,
         named(functions) if isinstance(functions, str) else functions,
         {v: tuple(facts) for v in leaves},
         draw,
         [pt.constant(c) for c in constants],
-        points,
+        lambda declared: far_grid(leaves, far, declared),
         size,
         pointwise=True,
     )
+
+
+def far_grid(leaves: Sequence[Variable], far: Sequence[float], declared: Facts) -> list[Sample]:
+    """Return all combinations of far numbers as one sample; none if there are none."""
+    own = [
+        [f for f in far if all([having(np.array([f]), [one])[0] == f for one in declared[v]])]
+        for v in leaves
+    ]
+    grid = np.array([*product(*own)]).T
+    return [dict(zip(leaves, grid, strict=True))] if grid.size else []
 
 
 def having(value: Any, facts: Iterable[Any]) -> Any:
