@@ -4,6 +4,7 @@ rules there are do not make, and that would pay.
     space.py       what terms are made of; subjects.py: the shipped spaces
     grow.py        all terms of a space, in classes of equal values
     judge.py       how often a term is wrong today, and what it costs
+    proof.py       what helps to prove that a rule follows from others
     choose.py      rules for the terms that another one of their class is better than
     arithmetic.py  terms that are one sum or product in other spellings
     claims.py      which claim a rule keeps
@@ -93,6 +94,7 @@ def line_of(one: FoundRule) -> str:
     """Return a rule on one line, with what it gains."""
     p = one.proposal
     gain = f"right at {p.mended} more points" if p.mended else f"{p.saving:.3g} times cheaper"
+    gain = "as good" if one.is_equation else gain
     given = f", given {' and '.join(one.conditions)}" if one.conditions else ""
     sides = f"{term_source(p.left.variable)} >> {term_source(p.right.variable)}"
     return f"{sides}{given}: {gain} ({one.rule.claim})"
@@ -105,13 +107,15 @@ def discover(
     seconds: float = 60.0,
     rules: Iterable[Any] = (),
     claims: bool = True,
+    equations: bool = False,
 ) -> Discovery:
     """Return rules that are missing, by subjects or spaces.
 
     what: names of shipped spaces (`SUBJECTS`), or spaces of your own. size: the largest number of
     ops of a term, instead of that of the spaces. terms, seconds: limits, of each space. rules: that
     are known besides the shipped ones. claims: check each rule, and give it the strongest claim
-    that it keeps. Raises `UnknownNameError`.
+    that it keeps. equations: list what holds between terms that are as good as each other, too, as
+    in an algebra of your ops. Raises `UnknownNameError`.
     """
     known, result = list(rules), Discovery()
     for space in _spaces(what):
@@ -119,8 +123,8 @@ def discover(
         space = space if size is None else replace(space, size=size)
         grown = grow(space, terms, seconds)
         judge = Judge(space)
-        proposals = propose(grown, judge)
-        choice = Chooser(judge, seconds, known).run(proposals)
+        proposals = propose(grown, judge, equations=equations)
+        choice = Chooser(judge, seconds, known, equations).run(proposals)
         if claims:
             keep_right(choice, OF_NUMBERS if space.pointwise else OF_ARRAYS)
         known += [one.rule for one in choice.accepted]

@@ -7,8 +7,8 @@ from typing import Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
-from rewrite_engine.discover.choose import FoundRule
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.discover.choose import FoundRule, Proposal
+from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.pattern import holes
@@ -40,7 +40,7 @@ def rule_source(one: FoundRule) -> str:
     """Return the source of a rule; a comment, if a part of it has none."""
     proposal, rule = one.proposal, one.rule
     try:
-        left, right = [written(t.variable) for t in (proposal.left, proposal.right)]
+        left, right = written(proposal.left.variable), right_source(proposal)
     except ValueError as error:
         return f"\n# {rule.text}: no source, as {' '.join(str(error).split())}\n"
     sorts = ", ".join([f"{v.name}: {sort_name(rule, v)}" for v in proposal.left.leaves])
@@ -56,6 +56,15 @@ def {rule.short_name}({sorts}):
     """{gain}"""
     return {left} >> {right}{given}
 '''
+
+
+def right_source(proposal: Proposal) -> str:
+    """Return the right side as it is written: a number in the shape of a variable."""
+    right = proposal.sides[1]
+    if proposal.right.variable.head is CONSTANT and right.owner is not None:
+        shape, number = right.owner.inputs
+        return f"pt.second({shape.name}, {number.data.item()!r})"  # type: ignore[attr-defined]
+    return written(right)
 
 
 def claim_source(claim: Claim) -> str:
