@@ -5,9 +5,9 @@ them, one by one, and drops what the shipped rules and those before it imply.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -17,15 +17,16 @@ import numpy as np
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
-from rewrite_engine.discover.grow import EnumeratedTerm, Enumeration, PlainRunner
-from rewrite_engine.discover.judge import Judge, Judged, value_or_none, with_facts
+from rewrite_engine.discover.grow import EnumeratedTerm, Enumeration, PlainRunner, silent
+from rewrite_engine.discover.judge import AT_ONCE, Judge, Judged, value_or_none, with_facts
 from rewrite_engine.discover.proof import detours, on_numbers
 from rewrite_engine.discover.space import Facts, Space
 from rewrite_engine.errors import PatternError, RewriteEngineError
+from rewrite_engine.facts import same_dtype
 from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import CONSTANT, Constant, Variable
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.judge.values import TermValues
 from rewrite_engine.language import rule_of
 from rewrite_engine.match.claim import Claim, refines
@@ -34,7 +35,7 @@ from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.equal import equal
 
 CHEAPER = 1.25  # times, at least, or nothing is gained
-AT_ALL = 1.02  # the same of a term with fewer ops
+AT_ALL = 1.02  # the same of a term with fewer nodes
 DRAWS = range(100, 105)  # seeds of samples of other lengths, at which a proposal must hold
 NODES, SECONDS = 400, 0.25  # of a proof that a proposal follows from others
 HARD_NODES, HARD_SECONDS = 8_000, 5.0  # of a proof that an accepted one does
@@ -71,12 +72,14 @@ class Proposal(NamedTuple):
         return len(self.before.wrong - self.after.wrong)
 
     def pays(self, saving: float) -> bool:
-        """Whether the right side is nowhere worse, and mends something, or saves that much, or an
-        op.
+        """Whether the right side is nowhere worse, and mends something, or saves that much, or
+        an op, also in what the rules make of it.
         """
         if self.after.wrong - self.before.wrong:
             return False
-        least = AT_ALL if self.right.size < self.left.size else saving
+        before, after = [len(toposort([j.form])) for j in (self.before, self.after)]
+        smaller = after < before and self.right.size < self.left.size
+        least = AT_ALL if smaller else saving
         return self.mended > 0 or self.saving > least
 
     @property
@@ -87,11 +90,14 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A rule that was found, made of a proposal. guards: facts under which it holds."""
+    """A rule that was found, made of a proposal. guards: facts under which it holds. one_dtype:
+    whether all variables must have one dtype.
+    """
 
     rule: DataRule
     proposal: Proposal
     guards: Facts
+    one_dtype: bool = False
 
     @cached_property
     def law(self) -> DataRule:
@@ -103,11 +109,6 @@ class FoundRule:
     def is_equation(self) -> bool:
         """Whether neither side is better: the rule has no phase."""
         return not self.rule.phase
-
-    @property
-    def conditions(self) -> list[str]:
-        """Guards as they are written."""
-        return [f"{fact.name}({v})" for v, facts in self.guards.items() for fact in facts]
 
 
 @dataclass
@@ -132,21 +133,27 @@ def propose(
     most: int = 6_000,
     saving: float = CHEAPER,
     equations: bool = False,
+    told: Callable[[str], Any] = silent,
 ) -> list[Proposal]:
     """Return terms with a better one in their class, small and general ones first. most: how many
     terms are judged. saving: how many times cheaper a term must be that mends nothing. equations:
-    propose terms that are as good as the first of their class, too.
+    propose terms that are as good as the first of their class, too. told: is called with a line on
+    how far it is.
     """
     space = terms.space
     members = sorted([t for some in terms.equal for t in some], key=lambda t: t.size)[:most]
-    judged = judge.today([t.variable for t in members])
-    now = dict(zip(members, judged, strict=True))
+    now: dict[EnumeratedTerm, Judged] = {}
+    for start in range(0, len(members), AT_ONCE):
+        told(f"{start} of {len(members)} terms judged")
+        some = members[start : start + AT_ONCE]
+        now.update(zip(some, judge.today([t.variable for t in some]), strict=True))
     found: list[Proposal] = []
+    ops = ops_of(terms)
     for some in terms.equal:
         known = [t for t in some if t in now]
         for left in known:
             if left.size and is_in_order(left.leaves, space):
-                found += better(left, known, now, saving)
+                found += better(left, known, now, saving, ops)
         if equations:
             taken = {p.left for p in found}
             found += [p for p in as_good(known, now, space) if p.left not in taken]
@@ -158,17 +165,38 @@ def better(
     known: Sequence[EnumeratedTerm],
     now: dict[EnumeratedTerm, Judged],
     saving: float,
+    ops: Container[Any],
 ) -> Iterator[Proposal]:
-    """Yield the best term for a left side, if it is better."""
+    """Yield the best term for a left side, if it is better. ops: those of the space."""
     fit = [t for t in known if t is not left and set(t.leaves) <= set(left.leaves)]
     if not fit:
         return
     fit = [t for t in fit if not now[t].wrong - now[left].wrong] or fit
     right = min(fit, key=lambda t: (*now[t].rank, t.size))
-    one = Proposal(left, right, now[left], now[right])
+    one = Proposal(left, simplest(right, now[right], ops), now[left], now[right])
     same = equal_computations([one.before.form], [one.after.form])
     if one.pays(saving) and not same:
         yield one
+
+
+def ops_of(terms: Enumeration) -> set[Any]:
+    """Return the ops of all terms in classes of several."""
+    every = [t.variable for some in terms.equal for t in some]
+    return {node.op for node in toposort(every)}
+
+
+def is_written_in(term: Variable, ops: Container[Any]) -> bool:
+    """Whether a term consists of ops of a space, so that a person may write it."""
+    return all([node.op in ops for node in toposort([term])])
+
+
+def simplest(term: EnumeratedTerm, judged: Judged, ops: Container[Any]) -> EnumeratedTerm:
+    """Return a term, or what the rules make of it, if that is smaller: half of x is found as
+    log(sqrt(exp(x))) where there is no number 0.5.
+    """
+    form, size = judged.form, len(toposort([judged.form]))
+    smaller = size < term.size and is_written_in(form, ops)
+    return replace(term, variable=form, size=size) if smaller else term
 
 
 def as_good(
@@ -213,6 +241,7 @@ class Chooser:
         self.arithmetic = Arithmetic(self.space)
         self.spellings: list[list[Any]] = []  # values of the left side of each accepted rule
         self.in_part: list[DataRule] = []  # rules that hold somewhere only
+        self.ops: set[Any] = set()  # of the proposals
         self.numbers = {v: v.type.clone(shape=())(v.name) for v in self.space.variables}
 
     @property
@@ -255,9 +284,13 @@ class Chooser:
                 return on_numbers(with_facts(one.plain, self.space.variables), self.numbers)
         return with_facts(one.sides, self.space.variables)
 
-    def run(self, proposals: Sequence[Proposal]) -> ChosenRules:
+    def run(
+        self, proposals: Sequence[Proposal], told: Callable[[str], Any] = silent
+    ) -> ChosenRules:
         """Make rules of proposals, in their order."""
+        self.ops = {n.op for n in toposort([v for one in proposals for v in one.plain])}
         for i, one in enumerate(proposals):
+            told(f"{i} of {len(proposals)} better terms tried")
             if perf_counter() > self.until:
                 self.choice.left = len(proposals) - i
                 break
@@ -300,8 +333,10 @@ class Chooser:
             return
         self.accept(one, guards, value)
 
-    def accept(self, one: Proposal, guards: Facts, value: Any) -> None:
-        """Make a rule of a proposal, in the first phase in which it does what it is for."""
+    def accept(self, one: Proposal, guards: Facts, value: Any, again: bool = True) -> None:
+        """Make a rule of a proposal, in the first phase in which it does what it is for. again: if
+        there is none, make one of what the known rules make of the left side.
+        """
         why = ""
         for phase in phases_for(one):
             try:
@@ -315,7 +350,23 @@ class Chooser:
                 renamed = self.arithmetic.renamed(one.left.variable)
                 self.spellings.append([*map(self.arithmetic.value, renamed)])
                 return
+        known = self.of_known(one) if again else None
+        if known is not None:
+            self.accept(known, guards, value, again=False)
+            return
         self.choice.refuse(one, why)
+
+    def of_known(self, one: Proposal) -> Proposal | None:
+        """Return a proposal for what the known rules make of the left side, if it pays."""
+        (before,) = self.judge.today([one.left.variable], self.rules)
+        form, size = before.form, len(toposort([before.form]))
+        if size > one.left.size or equal_computations([form], [one.left.variable]):
+            return None
+        if not (is_written_in(form, self.ops) and {*one.right.leaves} <= {*ancestors([form])}):
+            return None
+        left = replace(one.left, variable=form, size=size)
+        known = one._replace(left=left, before=before)
+        return known if known.pays(CHEAPER) else None
 
     def implied(self, one: Proposal) -> str:
         """Return what a proposal follows from; "" if it says something new."""
@@ -340,7 +391,7 @@ class Chooser:
 
     def made(self, one: Proposal, guards: Facts, phase: str | None) -> DataRule:
         """Return the rule of a proposal, under a name that is not taken. Raises `RuleError`."""
-        taken = {known.rule.short_name for known in self.choice.accepted}
+        taken = {rule.short_name for rule in self.known}
         rule = found_rule(one, guards, phase)
         if rule.short_name not in taken:
             return rule
@@ -378,11 +429,20 @@ def depth(term: Variable) -> int:
 
 
 def found_rule(
-    one: Proposal, guards: Facts, phase: str | None, claim: Claim = refines, name: str = ""
+    one: Proposal,
+    guards: Facts,
+    phase: str | None,
+    claim: Claim = refines,
+    name: str = "",
+    one_dtype: bool = False,
 ) -> DataRule:
     """Return the rule of a proposal. Raises `RuleError`."""
     left, right = with_facts(one.sides, guards)
-    rule = rule_of(left, right, name=name, phase=phase, claim=claim)
+    where = None
+    if one_dtype:
+        names = ", ".join([str(v.name) for v in one.left.leaves])
+        where = eval(f"lambda {names}: same_dtype({names})", {"same_dtype": same_dtype})
+    rule = rule_of(left, right, where=where, name=name, phase=phase, claim=claim)
     if isinstance(rule.right, Compute):
         raise rule.error(PatternError, "lengths or dtypes decide what the right side is")
     return rule

@@ -1,13 +1,14 @@
-"""Found rules as the source of a pack."""
+"""Found rules as source."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
 from rewrite_engine.discover.choose import FoundRule, Proposal
+from rewrite_engine.discover.gain import Gain, times_text
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.claim import Claim
@@ -36,26 +37,49 @@ def written(term: Variable) -> str:
     return SourceWriter({"pt": pt}, leaves).source(term)
 
 
-def rule_source(one: FoundRule) -> str:
+def conditions_of(one: FoundRule) -> list[str]:
+    """Return guards as they are written."""
+    found = [f"{fact.name}({v})" for v, facts in one.guards.items() for fact in facts]
+    names = ", ".join([str(v.name) for v in one.proposal.left.leaves])
+    return [*found, f"same_dtype({names})"] if one.one_dtype else found
+
+
+def facts_of(one: FoundRule) -> list[str]:
+    """Return the names of the facts in the guards."""
+    found = {fact.name for facts in one.guards.values() for fact in facts}
+    return sorted(found | {"same_dtype"} if one.one_dtype else found)
+
+
+def rule_source(one: FoundRule, gain: Gain) -> str:
     """Return the source of a rule; a comment, if a part of it has none."""
     proposal, rule = one.proposal, one.rule
     try:
         left, right = written(proposal.left.variable), right_source(proposal)
     except ValueError as error:
-        return f"\n# {rule.text}: no source, as {' '.join(str(error).split())}\n"
+        return f"# {rule.text}: no source, as {' '.join(str(error).split())}\n"
     sorts = ", ".join([f"{v.name}: {sort_name(rule, v)}" for v in proposal.left.leaves])
-    given = f", given({', '.join(one.conditions)})" if one.conditions else ""
-    gain = (
-        f"It is right at {proposal.mended} more of the far points."
-        if proposal.mended
-        else f"It takes {proposal.saving:.3g} times less work."
-    )
-    return f'''
-@rule(phase="{rule.phase}", claim={claim_source(rule.claim)})
+    conditions = conditions_of(one)
+    given = f", given({', '.join(conditions)})" if conditions else ""
+    claim = claim_source(rule.claim)
+    head = f'@rule(phase="{rule.phase}", claim={claim})'
+    sides = f"{left} >> {right}"
+    if one.is_equation:
+        head, sides = f"@equation(claim={claim})", f"{left}, {right}"
+    return f'''{head}
 def {rule.short_name}({sorts}):
-    """{gain}"""
-    return {left} >> {right}{given}
+    """{reason(gain)}"""
+    return {sides}{given}
 '''
+
+
+def reason(gain: Gain) -> str:
+    """Return what a rule gains as the docstring of its source."""
+    found = list[str]()
+    if gain.digits is not None:
+        found.append(f"At {gain.example}.")
+    if gain.times > 1:
+        found.append(f"It takes {times_text(gain.times)} times less work.")
+    return "\n    ".join(found) or "Both sides are as good."
 
 
 def right_source(proposal: Proposal) -> str:
@@ -85,8 +109,8 @@ def sort_name(rule: DataRule, v: Any) -> str:
     return {0: "Scalar", 1: "Vector", 2: "Matrix"}[v.type.ndim]
 
 
-def pack_source(found: Sequence[FoundRule]) -> str:
-    """Return the source of a pack with these rules."""
-    facts = sorted({f.name for one in found for some in one.guards.values() for f in some})
-    imported = f"from rewrite_engine.facts import {', '.join(facts)}\n" if facts else ""
-    return "\n".join([HEAD + imported, *[rule_source(one) for one in found]])
+def pack_source(sources: Iterable[str], facts: Iterable[str]) -> str:
+    """Return the source of a pack. facts: names that it imports."""
+    names = sorted({*facts})
+    imported = f"from rewrite_engine.facts import {', '.join(names)}\n" if names else ""
+    return "\n\n".join([HEAD + imported, *sources])
