@@ -103,6 +103,7 @@ def discover(
     terms: int = 100_000,
     seconds: float = 60.0,
     rules: Iterable[Any] = (),
+    excluding: Iterable[str] = (),
     claims: bool = True,
     equations: bool = False,
     corpus: Corpus | None = None,
@@ -113,7 +114,8 @@ def discover(
 
     what: names of shipped spaces (`SUBJECTS`), or spaces of your own. size: the largest number of
     ops of a term, instead of that of the spaces. terms, seconds: limits, of each space. rules: that
-    are known besides the shipped ones. claims: check each rule, and give it the strongest claim
+    are known besides the shipped ones. excluding: names of shipped rules or packs that are not
+    known. claims: check each rule, and give it the strongest claim
     that it keeps. equations: list what holds between terms that are as good as each other, too, as
     in an algebra of your ops. corpus: functions in which left sides are counted; the rules that are
     met most often come first. keep: a folder in which each finished space is kept; those that are
@@ -122,13 +124,20 @@ def discover(
     `UnknownNameError`.
     """
     known, result = list(rules), Discovery()
-    limits = {"size": size, "terms": terms, "seconds": seconds, "equations": equations}
+    left_out = sorted(excluding)
+    limits = {
+        "size": size,
+        "terms": terms,
+        "seconds": seconds,
+        "equations": equations,
+        "excluding": left_out,
+    }
     folder = None if keep is None else KeptSpaces(Path(keep), limits)
     spaces = [one if size is None else replace(one, size=size) for one in _spaces(what)]
     for space in spaces:
         read = folder.read(space) if folder else None
         if read is None:
-            search = SpaceSearch(space, terms, seconds, told)
+            search = SpaceSearch(space, terms, seconds, left_out, told)
             try:
                 record, found = search.run(known, claims, equations)
             except KeyboardInterrupt:
@@ -145,12 +154,20 @@ def discover(
 
 
 class SpaceSearch:
-    """Search in one space. told: is called with lines on how far it is."""
+    """Search in one space. told: is called with lines on how far it is. For the other arguments see
+    `discover`.
+    """
 
     def __init__(
-        self, space: Space, terms: int, seconds: float, told: Callable[[str], Any]
+        self,
+        space: Space,
+        terms: int,
+        seconds: float,
+        excluding: Sequence[str],
+        told: Callable[[str], Any],
     ) -> None:
         self.space, self.terms, self.seconds, self.told = space, terms, seconds, told
+        self.excluding = excluding
         self.facts = sorted({f.name for some in space.variables.values() for f in some})
         self.title = f"{space.name} ({', '.join(self.facts)})" if self.facts else space.name
 
@@ -162,7 +179,7 @@ class SpaceSearch:
         self, known: Sequence[Any], claims: bool, equations: bool
     ) -> tuple[SpaceRecord, list[FoundRule]]:
         """Return the record of the space, and its rules. known: other rules."""
-        start, judge = perf_counter(), Judge(self.space)
+        start, judge = perf_counter(), Judge(self.space, self.excluding)
         grown = grow(self.space, self.terms, self.seconds, self.say)
         proposals = propose(grown, judge, equations=equations, told=self.say)
         chooser = Chooser(judge, self.seconds, known, equations)
