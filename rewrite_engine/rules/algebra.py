@@ -344,13 +344,19 @@ CHOICES = table(
         "The larger and the smaller one of two numbers are both of them.",
         """maximum(x := vector("x"), 0) + minimum(x, 0) -> x""",
     ),
-    (
-        "difference_of_extrema", lambda x, y: maximum(x, y) - minimum(x, y) >> abs(x - y), refines,
-        "Two operations take the place of three.",
-        """maximum(x := vector("x"), 1) - minimum(x, 1) -> abs(x - 1.0)""",
-    ),
     phase="canonicalize", tags=["mends_gradients"], x=Float, y=Float, c=FloatConstant,
 )  # fmt: skip
+
+
+@rule(phase="canonicalize", overlaps="the modulus has no use of the sign")
+def difference_of_extrema(x: Float, y: Float):
+    """Two operations take the place of three.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(maximum(x, y) - minimum(x, y))
+    abs(x - y)
+    """
+    return maximum(x, y) - minimum(x, y) >> abs(x - y)
 
 
 MODULI = table(

@@ -268,10 +268,5 @@ ROOTS = table(
         "One root takes the place of a root and a product, which is NaN at 0.",
         """(x := vector("x")) * reciprocal(sqrt(x)) -> sqrt(x)""",
     ),
-    (
-        "times_share_of_own_root", lambda x: x * (1 / sqrt(x)) >> sqrt(x), refines,
-        "One root takes the place of a root and a product, which is NaN at 0.",
-        """(x := vector("x")) * (1 / sqrt(x)) -> sqrt(x)""",
-    ),
     phase="stabilize", x=Float,
 )  # fmt: skip

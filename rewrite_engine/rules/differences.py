@@ -352,7 +352,7 @@ def sum_with_exp_minus_one(x: Float, rest: Rest):
 
     >>> x, y = vectors("x y")
     >>> rewritten(x + exp(y) - 1)
-    x + expm1(y)
+    expm1(y) + x
     """
     return exp(x) + rest - 1 >> expm1(x) + rest
 
@@ -362,7 +362,13 @@ def may_be_doubled(c):
     return bool(finite(c) and np.isfinite(2 * np.asarray(c.data)).all())
 
 
-@rule(phase="stabilize", claim=approx(1 << 10), tags=[MENDS], overlaps=INNER_FIRST)
+@rule(
+    phase="stabilize",
+    claim=approx(1 << 10),
+    tags=[MENDS],
+    overlaps=INNER_FIRST,
+    ends=at_most(1),
+)
 def multiple_of_cosh_minus_itself(x: Float, c: FloatConstant):
     """The hyperbolic cosine of a small number is nearly 1.
 

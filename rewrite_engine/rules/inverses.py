@@ -49,6 +49,9 @@ from rewrite_engine.tensor import (
 #: overlap of rules for three functions in a row, of which both pairs cancel
 EITHER = "two functions cancel, with the same values wherever both are in range"
 
+#: overlap of rules of the phase "specialize" with rules for reductions
+CANCELS = "two functions cancel, which saves more than the order of the other ones"
+
 UNDONE = table(
     "undone",
     (
@@ -95,7 +98,7 @@ def chosen(outside, x):
 def up_to_one(x):
     """Return x where its size is at most 1."""
     ends = bounded(x)
-    is_inside = bool(ends) and -1 <= ends.value[0] and ends.value[1] <= 1
+    is_inside = bool(ends) and ends.value[0] >= -1 and ends.value[1] <= 1
     return x if is_inside else chosen(gt(abs(x), 1.0), x)
 
 
@@ -167,11 +170,11 @@ INSIDE = table(
         refines, "The logarithm of 1 + exp(log(x)) needs one function.",
         """softplus(log(vector("x"))) -> log1p(switch(x < 0.0, nan, x))""",
     ),
-    phase="specialize", x=Float,
+    phase="specialize", overlaps=CANCELS, x=Float,
 )  # fmt: skip
 
 
-@rule(phase="specialize")
+@rule(phase="specialize", overlaps=CANCELS)
 def exp_of_logerfc(x: Float):
     """The logarithm of a small number is large, and its exponential loses digits.
 
@@ -236,5 +239,5 @@ ROOTS = table(
         "A root takes the place of two functions.",
         """sinh(arctanh(vector("x"))) -> x / sqrt((1.0 - x) * (1.0 + x))""",
     ),
-    phase="specialize", x=Float,
+    phase="specialize", overlaps=CANCELS, ends=at_most(1), x=Float,
 )  # fmt: skip

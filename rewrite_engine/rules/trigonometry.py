@@ -5,20 +5,22 @@ identities between the functions of one angle.
 import numpy as np
 
 from rewrite_engine.language import *
+from rewrite_engine.match.outline import head_of
 from rewrite_engine.tensor import (
     abs,
+    add,
     arcsin,
     arcsinh,
     arctan,
     arctanh,
     cbrt,
+    constant,
     cos,
     cosh,
     erf,
     erfinv,
     isfinite,
     logcosh,
-
     sech2,
     sign,
     sin,
@@ -28,6 +30,8 @@ from rewrite_engine.tensor import (
     tan,
     tanh,
 )
+
+MAX_TERMS = 6  # of sums in which squares of a sine and a cosine are searched
 
 #: functions with f(-x) = -f(x)
 ODD = {
@@ -84,18 +88,44 @@ EVEN = table(
     phase="canonicalize", x=Float,
 )  # fmt: skip
 
-SQUARES = table(
-    "squares",
-    (
-        "sum_of_squares",
-        lambda x: sqr(sin(x)) + sqr(cos(x)) >> switch(isfinite(x), 1.0, np.nan), refines,
-        "The squares of sine and cosine add up to 1, without either; an infinity has no angle.",
-        """sin(x := vector("x")) ** 2 + cos(x) ** 2 -> switch(isfinite(x), 1.0, nan)""",
-    ),
-    (
-        "square_of_sinh_plus_one", lambda x: sqr(sinh(x)) + 1 >> sqr(cosh(x)), refines,
-        "One function takes the place of a function and a sum; a root around it is cosh(x).",
-        """sqrt(sinh(vector("x")) ** 2 + 1) -> cosh(x)""",
-    ),
-    phase="stabilize", overlaps="a root around the sum is known without it", x=Float,
-)  # fmt: skip
+
+@rule(phase="stabilize", overlaps="a root around the sum is known without it")
+def square_of_sinh_plus_one(x: Float):
+    """One function takes the place of a function and a sum; a root around it is cosh(x).
+
+    >>> rewritten(sqrt(sinh(vector("x")) ** 2 + 1))
+    cosh(x)
+    """
+    return sqr(sinh(x)) + 1 >> sqr(cosh(x))
+
+
+def has_squares(op, seen, distinct):
+    """Return whether a short sum has two squares, which may be those of a sine and a cosine."""
+    return len(seen) <= MAX_TERMS and [head_of(s) for s in seen].count(sqr) > 1
+
+
+def angles(terms, function):
+    """Return the arguments of squared functions in a sum, and their places."""
+    squares = [(i, v.owner.inputs[0]) for i, v in enumerate(terms) if v.head is sqr]
+    return {v.owner.inputs[0]: i for i, v in squares if v.head is function}
+
+
+@node_rewriter([add], phase="stabilize", claim=approx(ulps=8), depth=3, when=has_squares)
+def squares_of_one_angle(fgraph, node):
+    """The squares of sine and cosine add up to 1, without either; an infinity has no angle.
+
+    Not data: they may be anywhere in a short sum.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(sin(x) ** 2 + cos(x) ** 2, sin(x) ** 2 + y + cos(x) ** 2)
+    [switch(isfinite(x), 1.0, nan), y + switch(isfinite(x), 1.0, nan)]
+    """
+    sines, cosines = [angles(node.inputs, function) for function in (sin, cos)]
+    for x, i in sines.items():
+        if x in cosines and x.type.kind == "f":
+            square = node.inputs[i]
+            one, nan = [constant(c, dtype=square.type.dtype) for c in (1.0, np.nan)]
+            rest = [v for k, v in enumerate(node.inputs) if k not in (i, cosines[x])]
+            new = switch(isfinite(x), one, nan)
+            return add(*rest, new) if rest else new
+    return None
