@@ -129,3 +129,24 @@ def squares_of_one_angle(fgraph, node):
             new = switch(isfinite(x), one, nan)
             return add(*rest, new) if rest else new
     return None
+
+
+QUOTIENTS = table(
+    "quotients",
+    (
+        "sine_over_cosine", lambda x: sin(x) / cos(x) >> tan(x), approx(4),
+        "One function takes the place of two and a quotient.",
+        """sin(x := vector("x")) / cos(x) -> tan(x)""",
+    ),
+    (
+        "cosine_over_sine", lambda x: cos(x) / sin(x) >> 1 / tan(x), approx(4),
+        "One function takes the place of two.",
+        """cos(x := vector("x")) / sin(x) -> 1.0 / tan(x)""",
+    ),
+    (
+        "cosine_times_tangent", lambda x: cos(x) * tan(x) >> sin(x), approx(4),
+        "One function takes the place of two and a product.",
+        """cos(x := vector("x")) * tan(x) -> sin(x)""",
+    ),
+    phase="specialize", x=Float,
+)  # fmt: skip
