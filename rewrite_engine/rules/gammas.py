@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rewrite_engine.facts import finite, nonneg, nonzero, positive
+from rewrite_engine.facts import finite, nonneg, positive
 from rewrite_engine.gradient import zero_grad
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.forms import ONE, combined, linear, product_of, written
@@ -24,7 +24,6 @@ from rewrite_engine.tensor import (
     beta,
     betaln,
     binom,
-    cast,
     eq,
     exp,
     gamma,
@@ -36,7 +35,6 @@ from rewrite_engine.tensor import (
     neg,
     or_,
     poch,
-    psi,
     reciprocal,
     sub,
     switch,
@@ -282,34 +280,3 @@ def exp_of_gammaln(x: Float):
     gamma(1.0 + sqr(x))
     """
     return exp(gammaln(x)) >> gamma(x), given(positive(x))
-
-
-def successor(x):
-    """Return 1 + x in the precision in which its gamma function is computed."""
-    return 1.0 + cast(x, gammaln(x).type.dtype)
-
-
-STEPS = table(
-    "steps",
-    (
-        "gammaln_of_next",
-        lambda x: (
-            gammaln(x) + log(x) >> compute(lambda x: gammaln(successor(x))),
-            given(positive(x), nonzero(x)),
-        ),
-        approx(32),
-        "Both logarithms are large for a small x, and their sum is nearly 0.",
-        """gammaln(x := 0.1 + sqr(vector("y"))) + log(x) -> gammaln(1.1 + sqr(y))""",
-    ),
-    (
-        "psi_of_next",
-        lambda x: (
-            psi(x) + 1 / x >> compute(lambda x: psi(successor(x))),
-            given(positive(x), nonzero(x)),
-        ),
-        refines,
-        "Both terms are large for a small x, and have opposite signs.",
-        """psi(x := 0.1 + sqr(vector("y"))) + 1 / x -> psi(1.1 + sqr(y))""",
-    ),
-    phase="stabilize", x=Float,
-)  # fmt: skip

@@ -201,14 +201,6 @@ CASES: dict[str, tuple[Formula, str, Formula, list[float]]] = {
         lambda v: pt.exp(pt.gammaln(1 + v**2)), "gamma(1.0 + sqr(x))",
         lambda v: mp.gamma(1 + v * v), [-12.0, -1e-9, 0.0, 0.5, 3.0],
     ),
-    "gammaln of the next": (
-        lambda v: pt.gammaln(0.5 + v**2) + pt.log(0.5 + v**2), "gammaln(1.5 + sqr(x))",
-        lambda v: mp.loggamma(1.5 + v * v), [-12.0, -1e-9, 0.0, 0.5, 3.0, 1e100],
-    ),
-    "psi of the next": (
-        lambda v: pt.psi(0.5 + v**2) + 1 / (0.5 + v**2), "psi(1.5 + sqr(x))",
-        lambda v: mp.psi(0, 1.5 + v * v), [-12.0, -1e-9, 0.0, 0.5, 3.0, 1e100],
-    ),
 }  # fmt: skip
 
 
