@@ -53,6 +53,8 @@ PACKS = (
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.branches",
     "rewrite_engine.rules.exp_log",
+    "rewrite_engine.rules.inverses",
+    "rewrite_engine.rules.trigonometry",
     "rewrite_engine.rules.removable",
     "rewrite_engine.rules.differences",
     "rewrite_engine.rules.softplus",

@@ -340,13 +340,49 @@ CHOICES = table(
         """minimum(x := vector("x"), maximum(x, 0)) -> x""",
     ),
     (
-        "sum_of_parts", lambda x: maximum(x, 0) + minimum(x, 0) >> x, refines,
-        "A number is the sum of its positive and its negative part.",
+        "sum_of_extrema", lambda x, y: maximum(x, y) + minimum(x, y) >> x + y, refines,
+        "The larger and the smaller one of two numbers are both of them.",
         """maximum(x := vector("x"), 0) + minimum(x, 0) -> x""",
     ),
-    phase="canonicalize", tags=["mends_gradients"], x=Float, c=FloatConstant,
+    phase="canonicalize", tags=["mends_gradients"], x=Float, y=Float, c=FloatConstant,
 )  # fmt: skip
 
+
+@rule(phase="canonicalize", overlaps="the modulus has no use of the sign")
+def difference_of_extrema(x: Float, y: Float):
+    """Two operations take the place of three.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(maximum(x, y) - minimum(x, y))
+    abs(x - y)
+    """
+    return maximum(x, y) - minimum(x, y) >> abs(x - y)
+
+
+MODULI = table(
+    "moduli",
+    (
+        "abs_by_greater", lambda x: switch(x > 0, x, -x) >> abs(x), refines,
+        "The modulus needs one operation.",
+        """switch((x := vector("x")) > 0, x, -x) -> abs(x)""",
+    ),
+    (
+        "abs_by_not_less", lambda x: switch(x >= 0, x, -x) >> abs(x), refines,
+        "The modulus needs one operation.",
+        """switch((x := vector("x")) >= 0, x, -x) -> abs(x)""",
+    ),
+    (
+        "abs_by_less", lambda x: switch(x < 0, -x, x) >> abs(x), refines,
+        "The modulus needs one operation.",
+        """switch((x := vector("x")) < 0, -x, x) -> abs(x)""",
+    ),
+    (
+        "abs_by_not_greater", lambda x: switch(x <= 0, -x, x) >> abs(x), refines,
+        "The modulus needs one operation.",
+        """switch((x := vector("x")) <= 0, -x, x) -> abs(x)""",
+    ),
+    phase="canonicalize", x=Float,
+)  # fmt: skip
 
 PARTS = table(
     "rests_of_signs",

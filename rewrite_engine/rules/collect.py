@@ -12,7 +12,7 @@ from rewrite_engine.match.ac import joined
 from rewrite_engine.match.outline import content, head_of
 from rewrite_engine.rules.algebra import root_undone
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
+from rewrite_engine.tensor import add, constant, mul, neg, reciprocal, sqr, sqrt
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -254,3 +254,19 @@ def sqr_of_sqrt(x: Float):
     [exp(x), switch(x < 0.0, nan, x)]
     """
     return sqr(sqrt(x)) >> compute(root_undone)
+
+
+ROOTS = table(
+    "base_over_root",
+    (
+        "over_own_root", lambda x: x / sqrt(x) >> sqrt(x), refines,
+        "One root takes the place of a root and a quotient, which is NaN at 0.",
+        """(x := vector("x")) / sqrt(x) -> sqrt(x)""",
+    ),
+    (
+        "times_reciprocal_of_own_root", lambda x: x * reciprocal(sqrt(x)) >> sqrt(x), refines,
+        "One root takes the place of a root and a product, which is NaN at 0.",
+        """(x := vector("x")) * reciprocal(sqrt(x)) -> sqrt(x)""",
+    ),
+    phase="stabilize", x=Float,
+)  # fmt: skip

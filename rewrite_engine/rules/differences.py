@@ -32,6 +32,7 @@ from rewrite_engine.tensor import (
     log1mexp,
     log1p,
     reciprocal,
+    sech2,
     sin,
     sinh,
     softplus,
@@ -272,6 +273,31 @@ NUMBERS = table(
         """1 - sin(vector("x")) ** 2 -> sqr(cos(x))""",
     ),
     (
+        "square_of_cos_minus_one", lambda x: sqr(cos(x)) - 1 >> -sqr(sin(x)), approx(16),
+        "The cosine of a small angle is nearly 1.",
+        """cos(vector("x")) ** 2 - 1 -> -sqr(sin(x))""",
+    ),
+    (
+        "square_of_sin_minus_one", lambda x: sqr(sin(x)) - 1 >> -sqr(cos(x)), approx(16),
+        "The sine is nearly 1 where the cosine is small.",
+        """sin(vector("x")) ** 2 - 1 -> -sqr(cos(x))""",
+    ),
+    (
+        "square_of_cosh_minus_one", lambda x: sqr(cosh(x)) - 1 >> sqr(sinh(x)), approx(16),
+        "The hyperbolic cosine of a small number is nearly 1.",
+        """cosh(vector("x")) ** 2 - 1 -> sqr(sinh(x))""",
+    ),
+    (
+        "one_minus_square_of_cosh", lambda x: 1 - sqr(cosh(x)) >> -sqr(sinh(x)), approx(16),
+        "The hyperbolic cosine of a small number is nearly 1.",
+        """1 - cosh(vector("x")) ** 2 -> -sqr(sinh(x))""",
+    ),
+    (
+        "one_minus_sech2", lambda x: 1 - sech2(x) >> sqr(tanh(x)), approx(16),
+        "The slope of the hyperbolic tangent is nearly 1 at a small number.",
+        """1 - sech2(vector("x")) -> sqr(tanh(x))""",
+    ),
+    (
         "root_minus_one", lambda x: sqrt(1 + x) - 1 >> expm1(0.5 * log1p(x)), approx(1 << 10),
         "The root of 1 + x is nearly 1 for a small x.",
         """sqrt(1 + vector("x")) - 1 -> expm1(0.5 * log1p(x))""",
@@ -320,12 +346,29 @@ def numbers_beside_exp(x: Float, c: FloatConstant, d: FloatConstant):
     return c + (exp(x) - d) >> exp(x) - (d - c), given(in_range)
 
 
+@rule(phase="stabilize", claim=approx(4), overlaps=INNER_FIRST)
+def sum_with_exp_minus_one(x: Float, rest: Rest):
+    """The exponential of a small number is nearly 1, and takes the digits of other small terms.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(x + exp(y) - 1)
+    expm1(y) + x
+    """
+    return exp(x) + rest - 1 >> expm1(x) + rest
+
+
 def may_be_doubled(c):
     """Return whether twice a constant is finite."""
     return bool(finite(c) and np.isfinite(2 * np.asarray(c.data)).all())
 
 
-@rule(phase="stabilize", claim=approx(1 << 10), tags=[MENDS], overlaps=INNER_FIRST)
+@rule(
+    phase="stabilize",
+    claim=approx(1 << 10),
+    tags=[MENDS],
+    overlaps=INNER_FIRST,
+    ends=at_most(1),
+)
 def multiple_of_cosh_minus_itself(x: Float, c: FloatConstant):
     """The hyperbolic cosine of a small number is nearly 1.
 

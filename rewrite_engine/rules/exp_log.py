@@ -11,6 +11,7 @@ from rewrite_engine.tensor import (
     exp,
     exp2,
     log,
+    log1mexp,
     log1p,
     log2,
     log10,
@@ -205,10 +206,63 @@ def log_of_reciprocal(x: Float):
     return log(reciprocal(x)) >> -log(x), given(without_sign)
 
 
+@rule(phase="stabilize", claim=approx(2))
+def log_of_one_over(x: Float):
+    """The quotient of 1 and a subnormal number overflows; the negated logarithm does not. (As
+    `log_of_reciprocal`.)
+
+    >>> rewritten(log(1 / sqr(vector("x"))))
+    -2.0 * log(abs(x))
+    """
+    return log(1 / x) >> -log(x), given(without_sign)
+
+
+@rule(phase="stabilize")
+def reciprocal_of_exp(x: Float):
+    """The exponential of -x takes the place of a function and a reciprocal, and may be in range
+    when that of x is not.
+
+    >>> rewritten(reciprocal(exp(vector("x"))))
+    exp(-x)
+    """
+    return reciprocal(exp(x)) >> exp(-x)
+
+
+@rule(phase="stabilize")
+def one_over_exp(x: Float):
+    """The exponential of -x takes the place of a function and a quotient, and may be in range when
+    that of x is not.
+
+    >>> rewritten(1 / exp(vector("x")))
+    exp(-x)
+    """
+    return 1 / exp(x) >> exp(-x)
+
+
+@rule(phase="stabilize")
+def log1p_of_less_one(x: Float):
+    """The difference x - 1 loses the digits of a tiny x, and of its logarithm.
+
+    >>> rewritten(log1p(vector("x") - 1))
+    log(x)
+    """
+    return log1p(x - 1) >> log(x)
+
+
 def is_unread(x):
     """Return whether a float has no better logarithm than the one written, as exp(x) has."""
     found = log_of(x) if x.type.kind == "f" else None
     return x.type.kind == "f" and (found is None or not found.better)
+
+
+@rule(phase="stabilize")
+def log_odds_of_exp(x: Float):
+    """The exponential of a logarithm near 0 is nearly 1, and that of a large negative one is 0.
+
+    >>> rewritten(log_odds(exp(vector("x"))))
+    x - log1mexp(x)
+    """
+    return log_odds(exp(x)) >> x - log1mexp(x)
 
 
 def is_one(c):

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rewrite_engine.facts import finite, nonneg
+from rewrite_engine.facts import finite, nonneg, positive
 from rewrite_engine.gradient import zero_grad
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.forms import ONE, combined, linear, product_of, written
@@ -25,6 +25,7 @@ from rewrite_engine.tensor import (
     betaln,
     binom,
     eq,
+    exp,
     gamma,
     gammaln,
     ge,
@@ -268,3 +269,14 @@ def sum_of(terms):
     for t in below:
         new = neg(t) if new is None else new - t
     return new
+
+
+@rule(phase="specialize")
+def exp_of_gammaln(x: Float):
+    """The exponential of a large logarithm loses digits. (Below 0, gamma functions have signs. This
+    runs late, since a root of the exponential may be in range when that of the function is not.)
+
+    >>> rewritten(exp(gammaln(1 + vector("x") ** 2)))
+    gamma(1.0 + sqr(x))
+    """
+    return exp(gammaln(x)) >> gamma(x), given(positive(x))

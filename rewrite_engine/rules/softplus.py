@@ -1,6 +1,7 @@
 """Softplus, log(1 + exp(x)), next to its argument: sums that lose their digits far out."""
 
 from rewrite_engine.language import *
+from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.powers.forms import (
     MAX_FORM_TERMS,
     combined,
@@ -10,7 +11,7 @@ from rewrite_engine.rules.powers.forms import (
 )
 from rewrite_engine.rules.powers.read import summands
 from rewrite_engine.rules.removable import MENDS
-from rewrite_engine.tensor import add, exp, expm1, softplus, sub
+from rewrite_engine.tensor import add, exp, expm1, log1mexp, neg, sigmoid, softplus, sub
 
 
 @rule(phase="stabilize", claim=approx(1 << 10), overlaps="two functions cancel")
@@ -33,9 +34,49 @@ def expm1_of_softplus(x: Float):
     return expm1(softplus(x)) >> exp(x)
 
 
+@rule(phase="specialize")
+def exp_of_negative_softplus(x: Float):
+    """The logarithm of a sigmoid is undone by the exponential. This runs late, since a root of the
+    exponential may be in range when that of the sigmoid is not.
+
+    >>> rewritten(exp(-softplus(-vector("x"))))
+    sigmoid(x)
+    """
+    return exp(-softplus(x)) >> sigmoid(-x)
+
+
+@rule(phase="stabilize")
+def expm1_of_negative_softplus(x: Float):
+    """The logarithm of a sigmoid is undone by the exponential; the opposite sigmoid is left.
+
+    >>> rewritten(1 - exp(-softplus(vector("x"))))
+    sigmoid(x)
+    """
+    return expm1(-softplus(x)) >> -sigmoid(x)
+
+
+@rule(phase="stabilize")
+def log1mexp_of_negative_softplus(x: Float):
+    """The rest of a sigmoid to 1 is a sigmoid; softplus(x) may underflow when its logarithm does
+    not.
+
+    >>> rewritten(log1mexp(-softplus(vector("x"))))
+    -softplus(-x)
+    """
+    return log1mexp(-softplus(x)) >> -softplus(-x)
+
+
 def may_have_softplus(op, seen, distinct):
-    """Return whether a term of a sum is a softplus."""
-    return softplus in [s[0] if s.__class__ is tuple else s for s in seen]
+    """Return whether a term of a sum is a softplus, with any sign."""
+    return any(is_softplus(s) for s in seen)
+
+
+def is_softplus(s):
+    """Return whether the outline of a term may be that of a softplus, or of a negative one."""
+    if head_of(s) is not neg:
+        return head_of(s) is softplus
+    is_deep = s.__class__ is tuple  # (else the operand is not known yet)
+    return not is_deep or head_of(s[1][0]) is softplus
 
 
 def signed_softplus(terms):
@@ -82,13 +123,15 @@ def softplus_beside_argument(fgraph, node):
     >>> x = vector("x")
     >>> rewritten(x - softplus(x), 2 * x + softplus(-2 * x), softplus(x) - softplus(-x))
     [-softplus(-x), softplus(2.0 * x), x]
+    >>> rewritten(log(sigmoid(x)) - x)
+    -softplus(x)
     """
     out = node.outputs[0]
     dtype, terms = out.type.dtype, summands(out)
     if any(t.type.dtype != dtype for _, t in terms) or len(terms) > MAX_FORM_TERMS:
         return None
     found, others = signed_softplus(terms)
-    if any(u.type.dtype != dtype for _, u in found):
+    if not found or any(u.type.dtype != dtype for _, u in found):
         return None
     rest = {}
     for s, t in others:

@@ -142,11 +142,17 @@ NEAR_QUOTIENTS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: 1 - x / (x + 1),
     lambda x, y: x / (x + 1) - 1,
 ]
+SQUARES_OF_ONE_ANGLE: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.sqr(pt.sin(x)) + pt.sqr(pt.cos(x)),
+    lambda x, y: pt.sqr(pt.cos(x)) + y + pt.sqr(pt.sin(x)),
+    lambda x, y: pt.add(pt.sqr(pt.sin(y)), x, pt.sqr(pt.cos(y)), y),
+]
 BESIDE_SOFTPLUS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: x + pt.softplus(-x),
     lambda x, y: y - pt.softplus(y),
     lambda x, y: pt.softplus(x) - pt.softplus(-x),
     lambda x, y: pt.softplus(2 * x) - 2 * x,
+    lambda x, y: -pt.softplus(-x) - x,
 ]
 GAMMAS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.gamma(x + 1) / pt.gamma(x),
@@ -318,6 +324,7 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "quotient_at_zero": [on_floats(make) for make in VANISHING],
     "difference_of_functions": [on_floats(make) for make in NEAR],
     "difference_of_quotients": [on_floats(make) for make in NEAR_QUOTIENTS],
+    "squares_of_one_angle": [on_floats(make) for make in SQUARES_OF_ONE_ANGLE],
     "softplus_beside_argument": [on_floats(make) for make in BESIDE_SOFTPLUS],
     "quotient_of_gammas": [on_floats(make) for make in GAMMAS],
     "sum_of_gammalns": [on_floats(make) for make in SUMS_OF_GAMMALNS],
