@@ -5,29 +5,27 @@ differ in what is known of the variables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-import rewrite_engine.facts.samples  # noqa: F401 (makes values of facts about matrices)
 import rewrite_engine.tensor as pt
+from rewrite_engine.discover.array_samples import (
+    NEAR_SEEDS,
+    Leaves,
+    far_samples,
+    having,
+    near_sample,
+)
 from rewrite_engine.discover.space import Facts, Sample, Space, TermMaker, maker
-from rewrite_engine.facts import lower_triangular, nonneg, positive, positive_definite, square
+from rewrite_engine.facts import lower_triangular, nonneg, positive_definite, square
 from rewrite_engine.graph.node import CONSTANT, Variable
 
 POINTS = 32  # of a sample of numbers
 #: numbers at which errors show
 FAR = (-800.0, -40.0, -2.5, -0.3, -1e-6, -1e-13, 1e-13, 1e-6, 0.3, 2.5, 40.0, 800.0, 1e5)
-LENGTHS = ((3, 2), (2, 4), (4, 3), (5, 2), (2, 3))  # n and m of samples of arrays
-NEAR_SEEDS = 10  # seeds below are of samples that tell terms apart
-SCALES = (1e-160, 1e160)  # of arrays far out
-
-#: elements that have a fact, of any others
-OF_NUMBERS: dict[Any, Callable[[Any], Any]] = {
-    nonneg: np.abs,
-    positive: lambda a: np.where(a == 0, 1.0, np.abs(a)),
-}
 
 
 def named(text: str) -> list[TermMaker]:
@@ -88,16 +86,6 @@ def far_grid(leaves: Sequence[Variable], far: Sequence[float], declared: Facts) 
     return [dict(zip(leaves, grid, strict=True))] if grid.size else []
 
 
-def having(value: Any, facts: Iterable[Any]) -> Any:
-    """Return a value that has facts, made of any other."""
-    for one in facts:
-        make = OF_NUMBERS.get(one) or one.drawer
-        if make is None:
-            raise ValueError(f"no value with the fact {one.name} can be made")
-        value = make(value)
-    return value
-
-
 def in_regimes(name: str, *regimes: Sequence[Any], **options: Any) -> list[Space]:
     """Return a space of numbers for each set of facts that all variables have."""
     return [numbers(name, facts=facts, **options) for facts in regimes]
@@ -123,27 +111,25 @@ ARRAYS: dict[str, tuple[Any, str, tuple[Any, ...]]] = {
 def arrays(name: str, functions: Sequence[TermMaker], variables: str, size: int = 3) -> Space:
     """Return a space of functions of arrays, by the names of variables in `ARRAYS`."""
     leaves = {ARRAYS[one][0](one): ARRAYS[one][1:] for one in variables}
+    return array_space(name, functions, leaves, size)
 
-    def draw(seed: int, declared: Facts, scale: float = 1.0) -> Sample:
-        rng = np.random.default_rng(seed)
-        n, m = LENGTHS[seed % len(LENGTHS)]
-        found: dict[Variable, Any] = {}
-        for v, (letters, own) in leaves.items():
-            facts = declared.get(v, ())
-            loose = letters == "nn" and bool(own) and not facts  # (a square only by its facts)
-            shape = tuple([{"n": n, "m": m}[letter] for letter in ("nm" if loose else letters)])
-            value = rng.uniform(0.2, 1.6, shape) * rng.choice([-1.0, 1.0], shape)
-            if len(shape) == 2:
-                value = value + 2 * np.eye(*shape)
-            found[v] = having(np.asarray(value * scale), facts)
-        return found
 
-    def far(declared: Facts) -> Sequence[Sample]:
-        return [draw(NEAR_SEEDS, declared, scale) for scale in (1.0, *SCALES)]
-
-    facts = {v: own for v, (_, own) in leaves.items()}
-    lengths = {v: letters for v, (letters, _) in leaves.items()}
-    return Space(name, functions, facts, draw, (), far, size, lengths)
+def array_space(
+    name: str, functions: Sequence[TermMaker], leaves: Leaves, size: int = 3, numbers: Any = ()
+) -> Space:
+    """Return a space of functions of arrays. leaves: the names of the lengths of each variable,
+    each `n` or `m`, and its facts.
+    """
+    return Space(
+        name,
+        functions,
+        {v: tuple(own) for v, (_, own) in leaves.items()},
+        partial(near_sample, leaves),
+        numbers,
+        partial(far_samples, leaves),
+        size,
+        {v: letters for v, (letters, _) in leaves.items()},
+    )
 
 
 def fn(
@@ -160,7 +146,7 @@ SOLVE = fn("solve", pt.linalg.solve, 2)
 LOGABSDET = fn("logabsdet", lambda a: pt.linalg.slogdet(a)[1])
 TRACE, DIAG = fn("trace", pt.trace), fn("diag", pt.diag)
 MUL, ADD, DIV = named("mul add true_div")
-OUTER = fn("outer", pt.outer, 2)
+OUTER = fn("outer", lambda u, v: pt.outer(_vector(u), _vector(v)), 2)
 ROWS = fn("rows", lambda a, u: _vector(u)[:, None] * _matrix(a), 2)
 SUM, PROD = fn("sum", lambda a: _array(a).sum()), fn("prod", lambda a: _array(a).prod())
 MAX = fn("max", lambda a: _array(a).max())

@@ -1,0 +1,140 @@
+"""Samples of arrays: moderate ones tell terms apart, and far ones show which terms lose digits,
+overflow or treat ties and zeros wrongly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.facts.samples as of_facts
+from rewrite_engine.discover.space import Facts, Sample
+from rewrite_engine.facts import lower_triangular, nonneg, positive, positive_definite
+from rewrite_engine.graph.node import Variable
+
+LENGTHS = ((3, 2), (2, 4), (4, 3), (5, 2), (2, 3))  # n and m of samples
+FAR_LENGTHS = (6, 4)
+NEAR_SEEDS = 10  # seeds below are of samples that tell terms apart
+SCALE = 1e60  # a product of six such numbers overflows, and that of two does not
+CONDITION = 1e6  # one solve is right, and one with a product of two such matrices is wrong
+MAGNITUDES = (800.0, 40.0, 2.5, 0.3, 1e-6, 1e-13)  # far apart, so that sums do not cancel
+TIED = (-1.0, 0.0, 1.0, 2.0)
+
+#: length names, declared facts -> the leaves of a space
+Leaves = Mapping[Variable, tuple[str, Sequence[Any]]]
+
+#: makes an array that has a fact, of any other array
+OF_NUMBERS: dict[Any, Callable[[Any], Any]] = {
+    nonneg: np.abs,
+    positive: lambda a: np.where(a == 0, 1.0, np.abs(a)),
+}
+
+
+def having(value: Any, facts: Iterable[Any], ill: bool = False) -> Any:
+    """Return a value that has facts, made of any other. ill: keep a bad condition."""
+    for one in facts:
+        make = (OF_ILL.get(one) if ill else None) or OF_NUMBERS.get(one) or one.drawer
+        if make is None:
+            raise ValueError(f"no value with the fact {one.name} can be made")
+        value = make(value)
+    return value
+
+
+def definite(a: Any) -> Any:
+    """Return a positive definite matrix with the condition of another one."""
+    vectors, sizes, _ = np.linalg.svd(a)
+    return of_facts.with_mirror_image(vectors * sizes @ vectors.T)
+
+
+#: facts whose usual makers improve the condition of a matrix
+OF_ILL: dict[Any, Callable[[Any], Any]] = {
+    positive_definite: definite,
+    lower_triangular: lambda a: np.linalg.cholesky(definite(a) @ definite(a).T),
+}
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+def moderate(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return numbers of moderate size; of a matrix, with a larger diagonal."""
+    value = rng.uniform(0.2, 1.6, shape) * rng.choice([-1.0, 1.0], shape)
+    return value + 2 * np.eye(*shape) if len(shape) == 2 else value
+
+
+def large(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return numbers of which a product of a few overflows."""
+    return moderate(rng, shape) * SCALE
+
+
+def small(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return numbers of which a product of a few underflows."""
+    return moderate(rng, shape) / SCALE
+
+
+def spread(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return numbers of all magnitudes."""
+    size = int(np.prod(shape))
+    found = np.resize(MAGNITUDES, max(size, len(MAGNITUDES))) * rng.uniform(1, 1.5)
+    return rng.permutation(found)[:size].reshape(shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def tied(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return few different numbers, with zeros."""
+    return rng.choice(TIED, shape)
+
+
+def ill_conditioned(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return a matrix of a bad condition; other arrays are of moderate size."""
+    if len(shape) != 2:
+        return moderate(rng, shape)
+    left, sizes, right = np.linalg.svd(rng.normal(size=shape), full_matrices=False)
+    return left * np.geomspace(1, 1 / CONDITION, len(sizes)) @ right
+
+
+FAR_ELEMENTS = (moderate, large, small, spread, tied, ill_conditioned)
+
+
+# --- samples --------------------------------------------------------------------------------------
+
+
+def near_sample(leaves: Leaves, seed: int, declared: Facts) -> Sample:
+    """Return values of moderate size; lengths and elements differ by seed."""
+    lengths = LENGTHS[seed % len(LENGTHS)]
+    return sample(leaves, moderate, np.random.default_rng(seed), lengths, declared)
+
+
+def far_samples(leaves: Leaves, declared: Facts) -> list[Sample]:
+    """Return a sample of each kind of elements that shows errors."""
+    return [
+        sample(leaves, elements, np.random.default_rng(NEAR_SEEDS + k), FAR_LENGTHS, declared)
+        for k, elements in enumerate(FAR_ELEMENTS)
+    ]
+
+
+def sample(
+    leaves: Leaves,
+    elements: Callable[[Any, tuple[int, ...]], Any],
+    rng: Any,
+    lengths: tuple[int, int],
+    declared: Facts,
+) -> Sample:
+    """Return values of variables that have declared facts. A variable that is a square by a fact
+    alone is none without its facts. With matrices of a bad condition, vectors are products with the
+    first square: the solutions of its equations are of moderate size.
+    """
+    found: dict[Variable, Any] = {}
+    ill, square = elements is ill_conditioned, None
+    for v, (letters, own) in leaves.items():
+        facts = declared.get(v, ())
+        loose = letters == "nn" and bool(own) and not facts
+        shape = tuple([lengths["nm".index(one)] for one in ("nm" if loose else letters)])
+        value = having(np.asarray(elements(rng, shape)), facts, ill)
+        if ill and letters == "n" and square is not None and not facts:
+            value = square @ value
+        if square is None and letters == "nn" and not loose:
+            square = value
+        found[v] = value
+    return found
