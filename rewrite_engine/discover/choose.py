@@ -51,12 +51,15 @@ class Proposal(NamedTuple):
 
     def pays(self, saving: float) -> bool:
         """Whether the right side is nowhere worse, and mends something, or saves that much, or an
-        op.
+        op, or a view.
         """
         if self.after.wrong - self.before.wrong:
             return False
-        least = AT_ALL if self.right.size < self.left.size else saving
-        return self.mended > 0 or self.saving > least
+        smaller = self.right.size < self.left.size
+        fewer = smaller and self.after.nodes < self.before.nodes
+        if self.mended or (fewer and self.after.price <= self.before.price):
+            return True
+        return self.saving > (AT_ALL if smaller else saving)
 
     @property
     def saving(self) -> float:
@@ -316,5 +319,5 @@ def are_equal(a: Any, b: Any, pointwise: bool) -> bool:
         a, b = np.broadcast_arrays(a, b)
     if np.shape(a) != np.shape(b):
         return False
-    largest = 1e-300 if pointwise else np.nanmax(np.abs(a), initial=1e-300)
+    largest = 1e-300 if pointwise else np.max(np.abs(a[~np.isnan(a)]), initial=1e-300)
     return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * largest, equal_nan=True))

@@ -17,7 +17,9 @@ import numpy as np
 
 from rewrite_engine.discover.space import Space, TermMaker
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.values import NoValue, TermValues
+from rewrite_engine.rewrite.cost import flops, price
 
 NEAR = 3  # samples that tell terms apart
 LARGEST = 1e12  # of a value that tells terms apart
@@ -147,12 +149,22 @@ class Grower:
         members = self.by_key.get(key)
         if members is not None:
             members.append(term)
+            self.prefer_cheaper(members)
             return True
         self.by_key[key] = members = [term]
         self.result.classes.append(members)
         if term.size == 0 or not _is_constant(values):
             self.pools[term.size].append(term)
         return True
+
+    def prefer_cheaper(self, members: list[EnumeratedTerm]) -> None:
+        """Make the last term of a class its first one, if it is as small and costs less."""
+        first, last = members[0], members[-1]
+        if 0 < last.size == first.size and price_of(last.variable) < price_of(first.variable):
+            pool = self.pools[first.size]
+            members.insert(0, members.pop())
+            if first in pool:
+                pool[pool.index(first)] = last
 
     def found(self, v: Variable) -> list[Any] | None:
         """Return the values of a term at the samples; None if it has none somewhere."""
@@ -193,6 +205,11 @@ def rounded(a: Any, bits: int) -> tuple[bytes, bytes]:
     full = np.abs(whole) == 2.0**bits  # just below a power of two, or that power
     whole, power = np.where(full, whole / 2, whole) + 0.0, np.where(full, power + 1, power)
     return whole.tobytes(), power.astype(np.int32).tobytes()
+
+
+def price_of(term: Variable) -> float:
+    """Return what a term costs, each of its nodes once."""
+    return sum([price(node, flops) for node in toposort([term])], 0.0)
 
 
 def _is_constant(values: Sequence[Any]) -> bool:

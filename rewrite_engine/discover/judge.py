@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import mp
 
-from rewrite_engine.discover.grow import PlainRunner
+from rewrite_engine.discover.grow import PlainRunner, price_of
 from rewrite_engine.discover.space import Facts, Space
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -23,7 +23,6 @@ from rewrite_engine.judge import truth
 from rewrite_engine.judge.exact import NotKnown, exact
 from rewrite_engine.judge.values import NoValue, TermValues
 from rewrite_engine.language import rewritten_graph
-from rewrite_engine.rewrite.cost import flops, price
 
 MOST_ELEMENTS = 10**6  # of a value at one sample
 MANY_DIGITS, SOME_DIGITS = 25, 12  # of true values that are one; with rounded numbers
@@ -205,8 +204,3 @@ def wrong_in(value: Any, true: Any, pointwise: bool) -> list[int]:
         right = np.abs(found - flat) <= np.maximum(NEAR * scale, LEAST)
     wrong = [int(i) for i in np.flatnonzero(counts & ~right)]
     return wrong if pointwise else [0][: len(wrong)]
-
-
-def price_of(form: Variable) -> float:
-    """Return what a term costs, each of its nodes once."""
-    return sum([price(node, flops) for node in toposort([form])], 0.0)
