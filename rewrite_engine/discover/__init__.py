@@ -24,7 +24,7 @@ from rewrite_engine.discover.choose import Chooser, ChosenRules, FoundRule, prop
 from rewrite_engine.discover.claims import OF_ARRAYS, OF_NUMBERS, with_claim
 from rewrite_engine.discover.grow import Enumeration, grow
 from rewrite_engine.discover.judge import Judge
-from rewrite_engine.discover.source import pack_source, term_source
+from rewrite_engine.discover.source import gain_of, pack_source, text_of
 from rewrite_engine.discover.space import Space, TermMaker, maker
 from rewrite_engine.discover.subjects import SUBJECTS
 from rewrite_engine.errors import UnknownNameError, did_you_mean
@@ -92,9 +92,9 @@ class Discovery:
 def line_of(one: FoundRule) -> str:
     """Return a rule on one line, with what it gains."""
     p = one.proposal
-    gain = f"right at {p.mended} more points" if p.mended else f"{p.saving:.3g} times cheaper"
+    gain = gain_of(p)
     given = f", given {' and '.join(one.conditions)}" if one.conditions else ""
-    sides = f"{term_source(p.left.variable)} >> {term_source(p.right.variable)}"
+    sides = f"{text_of(p.left)} >> {text_of(p.right)}"
     return f"{sides}{given}: {gain} ({one.rule.claim})"
 
 

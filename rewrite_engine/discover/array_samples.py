@@ -5,6 +5,7 @@ overflow or treat ties and zeros wrongly.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ SCALE = 1e60  # a product of six such numbers overflows, and that of two does no
 CONDITION = 1e6  # one solve is right, and one with a product of two such matrices is wrong
 MAGNITUDES = (800.0, 40.0, 2.5, 0.3, 1e-6, 1e-13)  # far apart, so that sums do not cancel
 TIED = (-1.0, 0.0, 1.0, 2.0)
+MIXED, PLUS, MINUS = (-1.0, 1.0), (1.0,), (-1.0,)
+SIGNS = (MIXED, PLUS, MIXED, MINUS)  # of the elements of near samples, by seed
 
 #: length names, declared facts -> the leaves of a space
 Leaves = Mapping[Variable, tuple[str, Sequence[Any]]]
@@ -58,10 +61,14 @@ OF_ILL: dict[Any, Callable[[Any], Any]] = {
 # --- elements -------------------------------------------------------------------------------------
 
 
-def moderate(rng: Any, shape: tuple[int, ...]) -> Any:
-    """Return numbers of moderate size; of a matrix, with a larger diagonal."""
-    value = rng.uniform(0.2, 1.6, shape) * rng.choice([-1.0, 1.0], shape)
-    return value + 2 * np.eye(*shape) if len(shape) == 2 else value
+def moderate(rng: Any, shape: tuple[int, ...], signs: Sequence[float] = MIXED) -> Any:
+    """Return numbers of moderate size; in a matrix, one of each column is larger. A scalar has the
+    first sign.
+    """
+    value = rng.uniform(0.2, 1.6, shape) * (rng.choice(signs, shape) if shape else signs[0])
+    if len(shape) != 2:
+        return value
+    return value + rng.permutation(np.eye(*shape)) * rng.choice(signs, shape[1]) * 2.5
 
 
 def large(rng: Any, shape: tuple[int, ...]) -> Any:
@@ -101,37 +108,44 @@ FAR_ELEMENTS = (moderate, large, small, spread, tied, ill_conditioned)
 
 
 def near_sample(leaves: Leaves, seed: int, declared: Facts) -> Sample:
-    """Return values of moderate size; lengths and elements differ by seed."""
-    lengths = LENGTHS[seed % len(LENGTHS)]
-    return sample(leaves, moderate, np.random.default_rng(seed), lengths, declared)
+    """Return values of moderate size; lengths, signs and elements differ by seed. Signs also differ
+    by variable if the sample tests an equality: a logarithm of negative numbers alone does not tell
+    terms apart.
+    """
+    lengths, rng = LENGTHS[seed % len(LENGTHS)], np.random.default_rng(seed)
+    shifts = range(len(leaves)) if seed >= NEAR_SEEDS else [0] * len(leaves)
+    elements = [partial(moderate, signs=SIGNS[(seed + k) % len(SIGNS)]) for k in shifts]
+    return sample(leaves, elements, rng, lengths, declared)
 
 
 def far_samples(leaves: Leaves, declared: Facts) -> list[Sample]:
     """Return a sample of each kind of elements that shows errors."""
-    return [
-        sample(leaves, elements, np.random.default_rng(NEAR_SEEDS + k), FAR_LENGTHS, declared)
-        for k, elements in enumerate(FAR_ELEMENTS)
-    ]
+    found = []
+    for k, elements in enumerate(FAR_ELEMENTS):
+        rng, same = np.random.default_rng(NEAR_SEEDS + k), [elements] * len(leaves)
+        found.append(sample(leaves, same, rng, FAR_LENGTHS, declared))
+    return found
 
 
 def sample(
     leaves: Leaves,
-    elements: Callable[[Any, tuple[int, ...]], Any],
+    elements: Sequence[Callable[[Any, tuple[int, ...]], Any]],
     rng: Any,
     lengths: tuple[int, int],
     declared: Facts,
 ) -> Sample:
-    """Return values of variables that have declared facts. A variable that is a square by a fact
-    alone is none without its facts. With matrices of a bad condition, vectors are products with the
-    first square: the solutions of its equations are of moderate size.
+    """Return values of variables that have declared facts. elements: makes those of each variable.
+    A variable that is a square by a fact alone is none without its facts. With matrices of a bad
+    condition, vectors are products with the first square: the solutions of its equations are of
+    moderate size.
     """
     found: dict[Variable, Any] = {}
-    ill, square = elements is ill_conditioned, None
-    for v, (letters, own) in leaves.items():
+    ill, square = elements[0] is ill_conditioned, None
+    for make, (v, (letters, own)) in zip(elements, leaves.items(), strict=True):
         facts = declared.get(v, ())
         loose = letters == "nn" and bool(own) and not facts
         shape = tuple([lengths["nm".index(one)] for one in ("nm" if loose else letters)])
-        value = having(np.asarray(elements(rng, shape)), facts, ill)
+        value = having(np.asarray(make(rng, shape)), facts, ill)
         if ill and letters == "n" and square is not None and not facts:
             value = square @ value
         if square is None and letters == "nn" and not loose:

@@ -154,7 +154,7 @@ class Chooser:
         self.choice = ChosenRules()
         self.arithmetic = Arithmetic(self.space)
         self.spellings: list[list[Any]] = []  # values of the left side of each accepted rule
-        self.in_part: list[DataRule] = []  # rules that hold somewhere only
+        self.in_part: list[DataRule] = []  # rules that hold somewhere only, or never fire
 
     @property
     def rules(self) -> list[Any]:
@@ -197,7 +197,7 @@ class Chooser:
 
     def accept(self, one: Proposal, guards: Facts, value: Any) -> None:
         """Make a rule of a proposal, in the first phase in which it does what it is for."""
-        why = ""
+        why, rule = "", None
         for phase in phases_for(one):
             try:
                 rule = self.made(one, guards, phase)
@@ -210,6 +210,8 @@ class Chooser:
                 renamed = self.arithmetic.renamed(one.left.variable)
                 self.spellings.append([*map(self.arithmetic.value, renamed)])
                 return
+        if rule is not None:
+            self.in_part.append(rule)
         self.choice.refuse(one, why)
 
     def implied(self, one: Proposal) -> str:
@@ -222,7 +224,7 @@ class Chooser:
             return "derived"
         known = [*self.rules, *self.in_part]
         if self.in_part and equal(left, right, known, node_budget=NODES, seconds=SECONDS):
-            return "cases of what holds in part"
+            return "cases of what holds in part or never fires"
         return ""
 
     def is_made_equal(self, one: Proposal) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import hooks
 from rewrite_engine.discover.space import Space, TermMaker
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.traverse import toposort
@@ -29,11 +30,14 @@ SMALL = 1e-9  # of an array's largest element: what is less is rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnumeratedTerm:
-    """An enumerated term. size: the number of ops; leaves: its variables, as they occur."""
+    """An enumerated term. size: the number of ops; leaves: its variables, as they occur; text: how
+    a person writes it, "" if unknown.
+    """
 
     variable: Variable
     size: int
     leaves: tuple[Variable, ...]
+    text: str = ""
 
 
 @dataclass
@@ -93,9 +97,9 @@ class Grower:
     def run(self) -> Enumeration:
         """Make terms of all sizes."""
         for v in self.space.variables:
-            self.add(EnumeratedTerm(v, 0, (v,)))
+            self.add(EnumeratedTerm(v, 0, (v,), str(v.name)))
         for c in self.space.numbers:
-            self.add(EnumeratedTerm(c, 0, ()))
+            self.add(EnumeratedTerm(c, 0, (), hooks.short(c)))
         for size in range(1, self.space.size + 1):
             for one in self.space.makers:
                 for operands in self.operands(one, size):
@@ -135,7 +139,8 @@ class Grower:
             return
         if isinstance(made, Variable) and made.owner is not None:
             leaves = dict.fromkeys([v for term in operands for v in term.leaves])
-            if self.add(EnumeratedTerm(made, size, tuple(leaves))):
+            text = one.written([term.text for term in operands])
+            if self.add(EnumeratedTerm(made, size, tuple(leaves), text)):
                 self.result.unused.pop(one.name, None)
             elif one.name in self.result.unused:
                 self.result.unused[one.name] = "its terms have no values at the samples"

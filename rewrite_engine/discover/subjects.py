@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.discover import array_functions as F
 from rewrite_engine.discover.array_samples import (
     NEAR_SEEDS,
     Leaves,
@@ -132,54 +133,6 @@ def array_space(
     )
 
 
-def fn(
-    name: str, build: Callable[..., Any], arity: int = 1, commutative: bool = False
-) -> TermMaker:
-    """Return a maker with a name."""
-    return TermMaker(name, build, arity, commutative)
-
-
-T = fn("T", lambda a: _matrix(a).T)
-DOT = fn("dot", lambda a, b: _array(a) @ _array(b), 2)
-INV, DET = fn("inv", pt.linalg.inv), fn("det", pt.linalg.det)
-SOLVE = fn("solve", pt.linalg.solve, 2)
-LOGABSDET = fn("logabsdet", lambda a: pt.linalg.slogdet(a)[1])
-TRACE, DIAG = fn("trace", pt.trace), fn("diag", pt.diag)
-MUL, ADD, DIV = named("mul add true_div")
-OUTER = fn("outer", lambda u, v: pt.outer(_vector(u), _vector(v)), 2)
-ROWS = fn("rows", lambda a, u: _vector(u)[:, None] * _matrix(a), 2)
-SUM, PROD = fn("sum", lambda a: _array(a).sum()), fn("prod", lambda a: _array(a).prod())
-MAX = fn("max", lambda a: _array(a).max())
-SUM0 = fn("sum0", lambda a: _matrix(a).sum(axis=0))
-SUM1 = fn("sum1", lambda a: _matrix(a).sum(axis=1))
-FIRST, LAST = fn("first", lambda a: _array(a)[0]), fn("last", lambda a: _array(a)[-1])
-REVERSED = fn("reversed", lambda u: _array(u)[::-1])
-CUMSUM, SORT = (
-    fn("cumsum", lambda u: pt.cumsum(_vector(u))),
-    fn("sort", lambda u: pt.sort(_vector(u))),
-)
-CHOLESKY = fn("cholesky", pt.linalg.cholesky)
-TRIANGULAR = fn("solve_triangular", lambda l, u: pt.linalg.solve_triangular(l, u, lower=True), 2)
-
-
-def _array(v: Any) -> Any:
-    if v.type.ndim < 1:
-        raise TypeError("a number")
-    return v
-
-
-def _vector(v: Any) -> Any:
-    if v.type.ndim != 1:
-        raise TypeError("no vector")
-    return v
-
-
-def _matrix(v: Any) -> Any:
-    if v.type.ndim != 2:
-        raise TypeError("no matrix")
-    return v
-
-
 # --- the table ------------------------------------------------------------------------------------
 
 LN2, LN10 = float(np.log(2)), float(np.log(10))
@@ -218,7 +171,6 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
         *POSITIVE_THEN_REAL,
         functions="exp2 log2 log10 exp log log1p expm1 sqrt neg add mul",
         constants=(1.0, LN2, 1 / LN2, 1 / LN10),
-        size=2,
     ),
     "gamma": lambda: in_regimes(
         "gamma",
@@ -241,8 +193,8 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
             "bessel",
             [
                 *named("i0 i1 j0 j1 exp log neg add sub mul true_div"),
-                fn("ive0", lambda x: pt.ive(0.0, x)),
-                fn("ive1", lambda x: pt.ive(1.0, x)),
+                TermMaker("ive0", lambda x: pt.ive(0.0, x), 1),
+                TermMaker("ive1", lambda x: pt.ive(1.0, x), 1),
             ],
             variables="x",
             constants=(),
@@ -254,63 +206,61 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
     "logic": lambda: [
         numbers(
             "logic",
-            [*named("maximum minimum abs sign neg add sub mul"), fn("choice", choice, 3)],
+            [*named("maximum minimum abs sign neg add sub mul"), TermMaker("choice", choice, 3)],
             constants=(0.0,),
         )
     ],
     "reductions": lambda: [
         arrays(
             "reductions",
-            [SUM, PROD, MAX, CUMSUM, SORT, MUL, ADD, *named("exp log abs neg sqr")],
+            [
+                *(F.sum_of("12"), F.product_of("12"), F.MAX, F.MIN, F.CUMSUM, F.SORT),
+                *(F.times("01", "01"), F.plus("01")),
+                *F.on("exp log abs neg sqr", "01"),
+            ],
             "uvc",
         )
     ],
     "index": lambda: [
         arrays(
             "index",
-            [FIRST, LAST, REVERSED, SUM, CUMSUM, SORT, T, DOT, OUTER, MUL, ADD, *named("exp")],
-            "auvw",
+            [
+                *(F.FIRST, F.LAST, F.COLUMN, F.REVERSED, F.sum_of("12"), F.CUMSUM, F.SORT),
+                *(F.T, *F.DOTS, F.OUTER, F.DIAG, F.times("012", "012"), F.plus("012")),
+                *F.on("exp", "012"),
+            ],
+            "abuvw",
             size=2,
         )
     ],
     "products": lambda: [
-        arrays("products", [T, DOT, OUTER, ROWS, SUM, SUM0, SUM1, MUL, TRACE, DIAG], "abuvw")
+        arrays(
+            "products",
+            [
+                *(F.T, *F.DOTS, F.OUTER, F.ROWS, F.COLUMNS, F.times("1", "1"), F.times("2", "2")),
+                *(F.sum_of("12"), F.SUM0, F.SUM1, F.TRACE, F.DIAG),
+            ],
+            "abuw",
+        )
     ],
     "linalg": lambda: [
+        arrays("linalg", [F.T, *F.DOTS, F.INV, F.SOLVE], "stau"),
         arrays(
-            "linalg",
+            "determinants",
             [
-                T,
-                DOT,
-                INV,
-                DET,
-                SOLVE,
-                LOGABSDET,
-                TRACE,
-                DIAG,
-                MUL,
-                ROWS,
-                PROD,
-                *named("abs log reciprocal"),
+                *(F.T, *F.DOTS, F.INV, F.DET, F.LOGABSDET, F.TRACE, F.DIAG, F.ROWS, F.COLUMNS),
+                *(F.product_of("1"), F.sum_of("1"), F.times("0", "0"), F.times("1", "1")),
+                *(F.plus("0"), *F.on("abs log reciprocal", "01"), *F.on("neg", "0")),
             ],
             "stu",
-        )
+        ),
     ],
     "factors": lambda: [
         arrays(
             "factors",
             [
-                CHOLESKY,
-                T,
-                DOT,
-                INV,
-                DET,
-                LOGABSDET,
-                SOLVE,
-                TRIANGULAR,
-                SUM,
-                DIAG,
-                *named("log sqr"),
+                *(F.CHOLESKY, F.T, *F.DOTS, F.INV, F.LOGABSDET, F.SOLVE, F.TRIANGULAR),
+                *(F.sum_of("1"), F.DIAG, *F.on("log", "1")),
             ],
             "klu",
         )
