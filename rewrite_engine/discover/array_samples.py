@@ -23,6 +23,7 @@ CONDITION = 1e6  # one solve is right, and one with a product of two such matric
 MAGNITUDES = (800.0, 40.0, 2.5, 0.3, 1e-6, 1e-13)  # far apart, so that sums do not cancel
 TIED = (-1.0, 0.0, 1.0, 2.0)
 MIXED, PLUS, MINUS = (-1.0, 1.0), (1.0,), (-1.0,)
+SCALES = (1.0, 0.5, 2.0)  # of samples that test an equality, by seed
 SIGNS = (MIXED, PLUS, MIXED, MINUS)  # of the elements of near samples, by seed
 
 #: length names, declared facts -> the leaves of a space
@@ -61,14 +62,16 @@ OF_ILL: dict[Any, Callable[[Any], Any]] = {
 # --- elements -------------------------------------------------------------------------------------
 
 
-def moderate(rng: Any, shape: tuple[int, ...], signs: Sequence[float] = MIXED) -> Any:
+def moderate(
+    rng: Any, shape: tuple[int, ...], signs: Sequence[float] = MIXED, scale: float = 1.0
+) -> Any:
     """Return numbers of moderate size; in a matrix, one of each column is larger. A scalar has the
     first sign.
     """
-    value = rng.uniform(0.2, 1.6, shape) * (rng.choice(signs, shape) if shape else signs[0])
+    value = scale * rng.uniform(0.2, 1.6, shape) * (rng.choice(signs, shape) if shape else signs[0])
     if len(shape) != 2:
         return value
-    return value + rng.permutation(np.eye(*shape)) * rng.choice(signs, shape[1]) * 2.5
+    return value + rng.permutation(np.eye(*shape)) * rng.choice(signs, shape[1]) * 2.5 * scale
 
 
 def large(rng: Any, shape: tuple[int, ...]) -> Any:
@@ -108,13 +111,15 @@ FAR_ELEMENTS = (moderate, large, small, spread, tied, ill_conditioned)
 
 
 def near_sample(leaves: Leaves, seed: int, declared: Facts) -> Sample:
-    """Return values of moderate size; lengths, signs and elements differ by seed. Signs also differ
-    by variable if the sample tests an equality: a logarithm of negative numbers alone does not tell
-    terms apart.
+    """Return values of moderate size; lengths, signs and elements differ by seed. A sample that
+    tests an equality has another scale, and signs that differ by variable: a logarithm of negative
+    numbers alone does not tell terms apart.
     """
     lengths, rng = LENGTHS[seed % len(LENGTHS)], np.random.default_rng(seed)
     shifts = range(len(leaves)) if seed >= NEAR_SEEDS else [0] * len(leaves)
-    elements = [partial(moderate, signs=SIGNS[(seed + k) % len(SIGNS)]) for k in shifts]
+    scale = SCALES[seed % len(SCALES)] if seed >= NEAR_SEEDS else 1.0
+    signs = [SIGNS[(seed + k) % len(SIGNS)] for k in shifts]
+    elements = [partial(moderate, signs=some, scale=scale) for some in signs]
     return sample(leaves, elements, rng, lengths, declared)
 
 

@@ -31,7 +31,7 @@ from rewrite_engine.rewrite.equal import equal
 
 CHEAPER = 1.25  # times, at least, or nothing is gained
 AT_ALL = 1.02  # the same of a term with fewer ops
-DRAWS = range(100, 105)  # seeds of samples of other lengths, at which a proposal must hold
+DRAWS = range(100, 112)  # seeds of samples of other lengths, at which a proposal must hold
 NODES, SECONDS = 400, 0.25  # of a proof that a proposal follows from others
 CLOSE = 1e-7  # relative difference of values that are equal
 

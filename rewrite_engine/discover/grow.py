@@ -151,6 +151,9 @@ class Grower:
         key = None if values is None else self.key(term.variable, values)
         if values is None or key is None:
             return False
+        constant = term.size > 0 and _is_constant(values, self.space.pointwise)
+        if constant and not self.space.pointwise:
+            return True
         members = self.by_key.get(key)
         if members is not None:
             members.append(term)
@@ -158,7 +161,7 @@ class Grower:
             return True
         self.by_key[key] = members = [term]
         self.result.classes.append(members)
-        if term.size == 0 or not _is_constant(values):
+        if not constant:
             self.pools[term.size].append(term)
         return True
 
@@ -217,10 +220,24 @@ def price_of(term: Variable) -> float:
     return sum([price(node, flops) for node in toposort([term])], 0.0)
 
 
-def _is_constant(values: Sequence[Any]) -> bool:
-    """Whether a term has one value everywhere, so that nothing is built on it."""
+def _is_constant(values: Sequence[Any], pointwise: bool) -> bool:
+    """Whether a term has one value everywhere, so that nothing is built on it; also unit matrices,
+    and arrays of one number, of any lengths.
+    """
+    if not pointwise:
+        return _is_filled(values) or all([_is_unit(a) for a in values])
     first = values[0]
     if any([np.shape(v) != np.shape(first) or not np.array_equal(v, first) for v in values[1:]]):
         return False
     a = np.asarray(first)
     return a.dtype != object and a.size > 1 and bool((a == a.flat[0]).all())
+
+
+def _is_unit(a: Any) -> bool:
+    return np.ndim(a) == 2 and len(a) == len(a.T) and np.allclose(a, np.eye(len(a)), atol=SMALL)
+
+
+def _is_filled(values: Sequence[Any]) -> bool:
+    """Whether all elements of all values are one number, but for rounding."""
+    flat = np.concatenate([np.ravel(a) for a in values])
+    return flat.dtype.kind == "f" and np.allclose(flat, flat[0], rtol=SMALL, atol=0)

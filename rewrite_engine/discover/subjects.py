@@ -256,13 +256,14 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
         ),
     ],
     "factors": lambda: [
+        arrays("triangular", [F.T, *F.DOTS, F.INV, F.SOLVE, F.TRIANGULAR], "lau", size=2),
         arrays(
-            "factors",
+            "definite",
             [
-                *(F.CHOLESKY, F.T, *F.DOTS, F.INV, F.LOGABSDET, F.SOLVE, F.TRIANGULAR),
-                *(F.sum_of("1"), F.DIAG, *F.on("log", "1")),
+                *(F.CHOLESKY, F.T, *F.DOTS, F.INV, F.SOLVE, F.LOGABSDET),
+                *(F.DIAG, F.sum_of("1"), *F.on("log", "1"), F.plus("0")),
             ],
-            "klu",
-        )
+            "kau",
+        ),
     ],
 }
