@@ -4,10 +4,14 @@ rules there are do not make, and that would pay.
     space.py       what terms are made of; subjects.py: the shipped spaces
     grow.py        all terms of a space, in classes of equal values
     judge.py       how often a term is wrong today, and what it costs
+    proof.py       what helps to prove that a rule follows from others
     choose.py      rules for the terms that another one of their class is better than
     arithmetic.py  terms that are one sum or product in other spellings
     claims.py      which claim a rule keeps
-    source.py      the rules as a pack
+    gain.py        what a rule gains: digits, flops
+    corpus.py      how often its left side is met
+    source.py      the rules as a pack; report.py: as lines, JSON and HTML
+    kept.py        a folder with finished spaces
 
 Values are compared, not proved: read what was found, check it (`rewrite_engine.check`), and take
 what a user may write.
@@ -15,87 +19,82 @@ what a user may write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from rewrite_engine.discover.choose import Chooser, ChosenRules, FoundRule, propose
 from rewrite_engine.discover.claims import OF_ARRAYS, OF_NUMBERS, with_claim
-from rewrite_engine.discover.grow import Enumeration, grow
+from rewrite_engine.discover.corpus import Corpus, corpus_of
+from rewrite_engine.discover.gain import gain_of
+from rewrite_engine.discover.grow import grow, silent
 from rewrite_engine.discover.judge import Judge
-from rewrite_engine.discover.source import gain_of, pack_source, text_of
+from rewrite_engine.discover.kept import KeptSpaces
+from rewrite_engine.discover.report import (
+    RuleRecord,
+    SpaceRecord,
+    as_html,
+    as_json,
+    page,
+    refused_record,
+    rule_record,
+)
+from rewrite_engine.discover.source import pack_source
 from rewrite_engine.discover.space import Space, TermMaker, maker
 from rewrite_engine.discover.subjects import SUBJECTS
 from rewrite_engine.errors import UnknownNameError, did_you_mean
-from rewrite_engine.match.claim import Claim
+from rewrite_engine.match.claim import Claim, refines
 
-__all__ = ["Discovery", "TermMaker", "Space", "SpaceReport", "discover", "maker"]
-
-
-@dataclass(frozen=True)
-class SpaceReport:
-    """Result for one space. terms: the enumerated terms, in classes of equal values. better: the
-    number of terms for which their class has a better one. choice: the rules. seconds: the time.
-    """
-
-    terms: Enumeration
-    better: int
-    choice: ChosenRules
-    seconds: float
-
-    def __str__(self) -> str:
-        choice, space = self.choice, self.terms.space
-        facts = {f.name for some in space.variables.values() for f in some}
-        known = f" ({', '.join(sorted(facts))})" if facts else ""
-        counts = [f"{n} {why}" for why, n in sorted(choice.counts.items())]
-        counts += [f"{len(choice.refused)} refused"] if choice.refused else []
-        counts += [f"{choice.left} not looked at"] if choice.left else []
-        stopped = f" ({self.terms.stopped})" if self.terms.stopped else ""
-        unused = [f"\n  {name} made no term: {why}" for name, why in self.terms.unused.items()]
-        return (
-            f"{space.name}{known}: {self.terms.tried} terms{stopped}, {len(self.terms.classes)} "
-            f"classes, {self.better} with a better term: {len(choice.accepted)} rules"
-            f"{''.join(f', {c}' for c in counts)}; {self.seconds:.0f} s"
-            f"{''.join(unused)}"
-        )
+__all__ = [
+    "Corpus",
+    "Discovery",
+    "RuleRecord",
+    "Space",
+    "SpaceRecord",
+    "TermMaker",
+    "corpus_of",
+    "discover",
+    "maker",
+]
 
 
 @dataclass
 class Discovery:
-    """Answer of `discover`. spaces: what was found in each."""
+    """Answer of `discover`. spaces: what was found in each. rules: the rules, for a mode, as in
+    `Mode() + discovery.rules[0]`. found: the same with the terms that they were made of, without
+    those that were read from a folder. stopped: why it ended early, or "".
+    """
 
-    spaces: list[SpaceReport] = field(default_factory=list)
+    spaces: list[SpaceRecord] = field(default_factory=list)
+    rules: list[Any] = field(default_factory=list)
+    found: list[FoundRule] = field(default_factory=list)
+    stopped: str = ""
 
     @property
-    def found(self) -> list[FoundRule]:
-        """Rules that were found, in the order of the spaces, small ones first."""
-        return [one for report in self.spaces for one in report.choice.accepted]
-
-    @property
-    def rules(self) -> list[Any]:
-        """The rules, for a mode: `Mode() + discovery.rules[0]`."""
-        return [one.rule for one in self.found]
+    def records(self) -> list[RuleRecord]:
+        """What is known of each rule; those that are met most often first, if there is a corpus."""
+        return sorted([r for one in self.spaces for r in one.rules], key=lambda r: -(r.met or 0))
 
     def source(self) -> str:
         """Return a pack with the rules, to be read and cut by a person."""
-        return pack_source(self.found)
+        facts = [name for one in self.records for name in one.facts]
+        return pack_source([one.source for one in self.records], facts)
+
+    def json(self) -> str:
+        """Return all that is known, as JSON."""
+        return as_json(self.spaces)
+
+    def html(self) -> str:
+        """Return a page for the browser, with formulas."""
+        return page(self.spaces)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.spaces)
 
     def __str__(self) -> str:
-        lines = list[str]()
-        for report in self.spaces:
-            lines.append(str(report))
-            lines += [f"  {line_of(one)}" for one in report.choice.accepted]
-        return "\n".join(lines)
-
-
-def line_of(one: FoundRule) -> str:
-    """Return a rule on one line, with what it gains."""
-    p = one.proposal
-    gain = gain_of(p)
-    given = f", given {' and '.join(one.conditions)}" if one.conditions else ""
-    sides = f"{text_of(p.left)} >> {text_of(p.right)}"
-    return f"{sides}{given}: {gain} ({one.rule.claim})"
+        return "\n".join([*map(str, self.spaces), *([self.stopped] if self.stopped else [])])
 
 
 def discover(
@@ -104,28 +103,115 @@ def discover(
     terms: int = 100_000,
     seconds: float = 60.0,
     rules: Iterable[Any] = (),
+    excluding: Iterable[str] = (),
     claims: bool = True,
+    equations: bool = False,
+    corpus: Corpus | None = None,
+    keep: Path | str | None = None,
+    told: Callable[[str], Any] = silent,
 ) -> Discovery:
     """Return rules that are missing, by subjects or spaces.
 
     what: names of shipped spaces (`SUBJECTS`), or spaces of your own. size: the largest number of
     ops of a term, instead of that of the spaces. terms, seconds: limits, of each space. rules: that
-    are known besides the shipped ones. claims: check each rule, and give it the strongest claim
-    that it keeps. Raises `UnknownNameError`.
+    are known besides the shipped ones. excluding: names of shipped rules or packs that are not
+    known. claims: check each rule, and give it the strongest claim
+    that it keeps. equations: list what holds between terms that are as good as each other, too, as
+    in an algebra of your ops. corpus: functions in which left sides are counted; the rules that are
+    met most often come first. keep: a folder in which each finished space is kept; those that are
+    there with the same limits are read, so that an interrupted search goes on. told: is called with
+    lines on how far it is. Ctrl-C ends the search with the spaces that are finished. Raises
+    `UnknownNameError`.
     """
     known, result = list(rules), Discovery()
-    for space in _spaces(what):
-        start = perf_counter()
-        space = space if size is None else replace(space, size=size)
-        grown = grow(space, terms, seconds)
-        judge = Judge(space)
-        proposals = propose(grown, judge)
-        choice = Chooser(judge, seconds, known).run(proposals)
-        if claims:
-            keep_right(choice, OF_NUMBERS if space.pointwise else OF_ARRAYS)
-        known += [one.rule for one in choice.accepted]
-        result.spaces.append(SpaceReport(grown, len(proposals), choice, perf_counter() - start))
+    left_out = sorted(excluding)
+    limits = {
+        "size": size,
+        "terms": terms,
+        "seconds": seconds,
+        "equations": equations,
+        "excluding": left_out,
+    }
+    folder = None if keep is None else KeptSpaces(Path(keep), limits)
+    spaces = [one if size is None else replace(one, size=size) for one in _spaces(what)]
+    for space in spaces:
+        read = folder.read(space) if folder else None
+        if read is None:
+            search = SpaceSearch(space, terms, seconds, left_out, told)
+            try:
+                record, found = search.run(known, claims, equations)
+            except KeyboardInterrupt:
+                result.stopped = f"interrupted in {search.title}"
+                break
+            read = record, [one.rule for one in found]
+            result.found += found
+            if folder:
+                folder.write(space, record)
+        result.spaces.append(read[0] if corpus is None else with_uses(*read, corpus))
+        result.rules += read[1]
+        known += [rule.copied(claim=refines) for rule in read[1]]  # (whatever they assume)
     return result
+
+
+class SpaceSearch:
+    """Search in one space. told: is called with lines on how far it is. For the other arguments see
+    `discover`.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        terms: int,
+        seconds: float,
+        excluding: Sequence[str],
+        told: Callable[[str], Any],
+    ) -> None:
+        self.space, self.terms, self.seconds, self.told = space, terms, seconds, told
+        self.excluding = excluding
+        self.facts = sorted({f.name for some in space.variables.values() for f in some})
+        self.title = f"{space.name} ({', '.join(self.facts)})" if self.facts else space.name
+
+    def say(self, line: str) -> None:
+        """Report how far it is."""
+        self.told(f"{self.title}: {line}")
+
+    def run(
+        self, known: Sequence[Any], claims: bool, equations: bool
+    ) -> tuple[SpaceRecord, list[FoundRule]]:
+        """Return the record of the space, and its rules. known: other rules."""
+        start, judge = perf_counter(), Judge(self.space, self.excluding)
+        grown = grow(self.space, self.terms, self.seconds, self.say)
+        proposals = propose(grown, judge, equations=equations, told=self.say)
+        chooser = Chooser(judge, self.seconds, known, equations)
+        choice = chooser.run(proposals, self.say)
+        if claims:
+            keep_right(choice, OF_NUMBERS if self.space.pointwise else OF_ARRAYS)
+        found = choice.accepted
+        gains = [gain_of(one.proposal, judge) for one in found]
+        wrong = sum([one.mended > 0 for one in proposals])
+        record = SpaceRecord(
+            name=self.space.name,
+            facts=self.facts,
+            terms=grown.tried,
+            classes=len(grown.classes),
+            wrong=wrong,
+            dearer=sum([one.mended <= 0 and one.saving > 1 for one in proposals]),
+            counts=dict(choice.counts),
+            left=choice.left,
+            stopped=grown.stopped,
+            unused=grown.unused,
+            rules=[rule_record(one, gain) for one, gain in zip(found, gains, strict=True)],
+            refused=[refused_record(*one) for one in choice.refused],
+            seconds=perf_counter() - start,
+        )
+        return record, found
+
+
+def with_uses(record: SpaceRecord, rules: Sequence[Any], corpus: Corpus) -> SpaceRecord:
+    """Return a record whose rules are in the order of how often they are met."""
+    met = {rule.short_name: corpus.met(rule) for rule in rules}
+    counted = [replace(one, met=met.get(one.name)) for one in record.rules]
+    return replace(record, rules=sorted(counted, key=lambda one: -(one.met or 0)))
 
 
 def keep_right(choice: ChosenRules, claims: Sequence[Claim]) -> None:

@@ -35,7 +35,9 @@ class Arithmetic:
         self.given = space.draw(0, space.variables)
 
     def value(self, term: Variable) -> Any:
-        """Return the value of a term; None if a part has none."""
+        """Return the value of a term of floats; None for others, and if a part has none."""
+        if getattr(term.type, "kind", "") != "f":
+            return None
         true = TermValues(PlainRunner(), dict(self.given))
         found: dict[Variable, Any] = {}
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from rewrite_engine.check.finding import Kind
 from rewrite_engine.check.run import check
@@ -17,17 +18,18 @@ OF_ARRAYS: Sequence[Claim] = (refines, approx(8), backward(16), FASTMATH)
 
 
 def with_claim(one: FoundRule, claims: Sequence[Claim]) -> tuple[FoundRule | None, str]:
-    """Return a rule with the first claim that no value disagrees with; None and the reason, if
-    there is none.
+    """Return a rule with the first claim that no value disagrees with, if need be for operands of
+    one dtype; None and the reason, if there is none.
     """
     why = ""
-    for claim in claims:
+    several = len(one.proposal.left.leaves) > 1
+    for claim, one_dtype in product(claims, (False, True) if several else (False,)):
         rule = one.rule
-        if claim is not rule.claim:
-            name = rule.short_name
-            rule = found_rule(one.proposal, one.guards, rule.phase or "", claim, name)
+        if claim is not rule.claim or one_dtype:
+            name, phase = rule.short_name, rule.phase or None
+            rule = found_rule(one.proposal, one.guards, phase, claim, name, one_dtype)
         wrong = [f for f in check(rule, only="claims").findings if f.kind is Kind.WRONG]
         if not wrong:
-            return replace(one, rule=rule), ""
+            return replace(one, rule=rule, one_dtype=one_dtype), ""
         why = " ".join(f"{wrong[0].why} {wrong[0].example}".split())
     return None, f"wrong by every claim: {why}"

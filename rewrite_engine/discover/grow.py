@@ -7,7 +7,7 @@ whatever fails or overflows at a sample, is no term.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from time import perf_counter
@@ -31,7 +31,7 @@ SMALL = 1e-9  # of an array's largest element: what is less is rounding
 @dataclass(frozen=True, slots=True, eq=False)
 class EnumeratedTerm:
     """An enumerated term. size: the number of ops; leaves: its variables, as they occur; text: how
-    a person writes it, "" if unknown.
+    a person writes it, "" if unknown. Each is equal to itself only.
     """
 
     variable: Variable
@@ -75,9 +75,20 @@ class PlainRunner:
         raise NoValue
 
 
-def grow(space: Space, most: int = 100_000, seconds: float = 60.0) -> Enumeration:
-    """Enumerate the terms of a space. most: how many are made. seconds: time limit."""
-    return Grower(space, most, perf_counter() + seconds).run()
+def silent(line: str) -> None:
+    """Ignore a line on how far it is."""
+
+
+def grow(
+    space: Space,
+    most: int = 100_000,
+    seconds: float = 60.0,
+    told: Callable[[str], Any] = silent,
+) -> Enumeration:
+    """Enumerate the terms of a space. most: how many are made. seconds: time limit. told: is called
+    with a line on how far it is.
+    """
+    return Grower(space, most, perf_counter() + seconds).run(told)
 
 
 class Grower:
@@ -94,7 +105,7 @@ class Grower:
         self.refused: set[tuple[Any, ...]] = set()
         self.result.unused = {one.name: "it was not tried" for one in space.makers}
 
-    def run(self) -> Enumeration:
+    def run(self, told: Callable[[str], Any] = silent) -> Enumeration:
         """Make terms of all sizes."""
         for v in self.space.variables:
             self.add(EnumeratedTerm(v, 0, (v,), str(v.name)))
@@ -102,6 +113,7 @@ class Grower:
             self.add(EnumeratedTerm(c, 0, (), hooks.short(c)))
         for size in range(1, self.space.size + 1):
             for one in self.space.makers:
+                told(f"{self.result.tried} terms made; now {one.name} in terms of {size}")
                 for operands in self.operands(one, size):
                     if self.result.tried >= self.most or perf_counter() > self.until:
                         limit = "terms" if self.result.tried >= self.most else "time"

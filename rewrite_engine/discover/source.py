@@ -1,18 +1,19 @@
-"""Found rules as the source of a pack."""
+"""Found rules as source."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
-from rewrite_engine.discover.choose import AT_ALL, FoundRule, Proposal
+from rewrite_engine.discover.choose import FoundRule, Proposal
+from rewrite_engine.discover.gain import Gain, times_text
 from rewrite_engine.discover.grow import EnumeratedTerm
 from rewrite_engine.errors import RewriteEngineError
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.pattern import holes
@@ -35,34 +36,47 @@ def term_source(term: Variable) -> str:
         return hooks.short(term)  # type: ignore[no-any-return]
 
 
-def text_of(term: EnumeratedTerm) -> str:
-    """Return an enumerated term as a person writes it; its ops, if that is unknown."""
-    return term.text or term_source(term.variable)
-
-
 def written(term: Variable) -> str:
     """Return the source of a term. Raises `ValueError` for a part without a name."""
     leaves = {v: str(v.name) for v in explicit_graph_inputs([term])}
     return SourceWriter({"pt": pt}, leaves).source(term)
 
 
-def rule_source(one: FoundRule) -> str:
+def text_of(term: EnumeratedTerm) -> str:
+    """Return an enumerated term as a person writes it; its ops, if that is unknown."""
+    return term.text or term_source(term.variable)
+
+
+def conditions_of(one: FoundRule) -> list[str]:
+    """Return guards as they are written."""
+    found = [f"{fact.name}({v})" for v, facts in one.guards.items() for fact in facts]
+    names = ", ".join([str(v.name) for v in one.proposal.left.leaves])
+    return [*found, f"same_dtype({names})"] if one.one_dtype else found
+
+
+def facts_of(one: FoundRule) -> list[str]:
+    """Return the names of the facts in the guards."""
+    found = {fact.name for facts in one.guards.values() for fact in facts}
+    return sorted(found | {"same_dtype"} if one.one_dtype else found)
+
+
+def rule_source(one: FoundRule, gain: Gain) -> str:
     """Return the source of a rule, as a person writes it, or by its ops; a comment, if a part of it
     has none.
     """
-    sides = one.proposal.left, one.proposal.right
-    if all([t.text for t in sides]):
-        source = source_with(one, *[t.text for t in sides])
+    proposal = one.proposal
+    if proposal.left.text and proposal.right.text and proposal.right.leaves:
+        source = source_with(one, gain, proposal.left.text, proposal.right.text)
         if is_valid(source):
             return source
     try:
-        return source_with(one, *[written(t.variable) for t in sides])
+        return source_with(one, gain, written(proposal.left.variable), right_source(proposal))
     except ValueError as error:
-        return f"\n# {one.rule.text}: no source, as {' '.join(str(error).split())}\n"
+        return f"# {one.rule.text}: no source, as {' '.join(str(error).split())}\n"
 
 
 def is_valid(source: str) -> bool:
-    """Whether the source of a rule, with guards about all shipped facts, is that of a rule."""
+    """Whether a source is that of a rule, with all shipped facts."""
     with NamedTemporaryFile("w", suffix=".py") as file, suppress(RewriteEngineError):
         file.write(HEAD + "from rewrite_engine.facts import *\n" + source)
         file.flush()
@@ -70,27 +84,41 @@ def is_valid(source: str) -> bool:
     return False
 
 
-def source_with(one: FoundRule, left: str, right: str) -> str:
+def source_with(one: FoundRule, gain: Gain, left: str, right: str) -> str:
     """Return the source of a rule from that of its sides."""
     proposal, rule = one.proposal, one.rule
     sorts = ", ".join([f"{v.name}: {sort_name(rule, v)}" for v in proposal.left.leaves])
-    given = f", given({', '.join(one.conditions)})" if one.conditions else ""
-    gain = gain_of(proposal)
-    return f'''
-@rule(phase="{rule.phase}", claim={claim_source(rule.claim)})
+    conditions = conditions_of(one)
+    given = f", given({', '.join(conditions)})" if conditions else ""
+    claim = claim_source(rule.claim)
+    head = f'@rule(phase="{rule.phase}", claim={claim})'
+    sides = f"{left} >> {right}"
+    if one.is_equation:
+        head, sides = f"@equation(claim={claim})", f"{left}, {right}"
+    return f'''{head}
 def {rule.short_name}({sorts}):
-    """It is {gain}."""
-    return {left} >> {right}{given}
+    """{reason(gain)}"""
+    return {sides}{given}
 '''
 
 
-def gain_of(proposal: Proposal) -> str:
-    """Return what the right side of a proposal is better in."""
-    if proposal.mended:
-        return f"right at {proposal.mended} more of the far points"
-    if proposal.saving > AT_ALL:
-        return f"{proposal.saving:.3g} times cheaper"
-    return "as cheap, with fewer ops"
+def reason(gain: Gain) -> str:
+    """Return what a rule gains as the docstring of its source."""
+    found = list[str]()
+    if gain.digits is not None:
+        found.append(f"At {gain.example}.")
+    if gain.times > 1:
+        found.append(f"It takes {times_text(gain.times)} times less work.")
+    return "\n    ".join(found) or "Both sides are as good."
+
+
+def right_source(proposal: Proposal) -> str:
+    """Return the right side as it is written: a number in the shape of a variable."""
+    right = proposal.sides[1]
+    if proposal.right.variable.head is CONSTANT and right.owner is not None:
+        shape, number = right.owner.inputs
+        return f"pt.second({shape.name}, {number.data.item()!r})"  # type: ignore[attr-defined]
+    return written(right)
 
 
 def claim_source(claim: Claim) -> str:
@@ -111,8 +139,8 @@ def sort_name(rule: DataRule, v: Any) -> str:
     return {0: "Scalar", 1: "Vector", 2: "Matrix"}[v.type.ndim]
 
 
-def pack_source(found: Sequence[FoundRule]) -> str:
-    """Return the source of a pack with these rules."""
-    facts = sorted({f.name for one in found for some in one.guards.values() for f in some})
-    imported = f"from rewrite_engine.facts import {', '.join(facts)}\n" if facts else ""
-    return "\n".join([HEAD + imported, *[rule_source(one) for one in found]])
+def pack_source(sources: Iterable[str], facts: Iterable[str]) -> str:
+    """Return the source of a pack. facts: names that it imports."""
+    names = sorted({*facts})
+    imported = f"from rewrite_engine.facts import {', '.join(names)}\n" if names else ""
+    return "\n\n".join([HEAD + imported, *sources])

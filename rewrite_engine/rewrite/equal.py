@@ -7,7 +7,7 @@ the steps from one term to the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -15,9 +15,13 @@ from typing import Any, NamedTuple
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.equation import DirectedRule
+from rewrite_engine.match.outline import deepest
+from rewrite_engine.match.pattern import OpNode, holes
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.text import rule_text
 from rewrite_engine.rewrite.egraph import EGraph
-from rewrite_engine.rewrite.egraph.explanation import explained
+from rewrite_engine.rewrite.egraph.explanation import explained, opposite
 from rewrite_engine.rewrite.egraph.explore import Explorer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import directions
@@ -77,16 +81,20 @@ def equal(
     right: Variable,
     rules: Rule | Iterable[Rule],
     *,
+    both: bool = True,
+    also: Iterable[Variable] = (),
     node_budget: int = 5_000,
     seconds: float = 10.0,
 ) -> Equality:
     """Return whether rules make two terms equal, with the steps of a proof.
 
     rules: data rules and equations; each is used in both directions, wherever its guards hold, so
-    assumptions of its claim count as granted. node_budget: e-nodes that may be stored. seconds:
-    time limit. A false answer with `stopped` `SATURATED` means that the equality does not follow
-    from the rules; it may hold all the same. Errors that only one of the two terms raises do not
-    count.
+    assumptions of its claim count as granted. both: False for data rules from left to right only:
+    do both terms become one? also: more terms that a proof may lead through, where a rule from
+    right to left has no place to begin, as in x = x * 1. node_budget: e-nodes that may be stored.
+    seconds: time limit. A false answer with `stopped` `SATURATED` means that the equality does not
+    follow from the rules; it may hold all the same. Errors that only one of the two terms raises do
+    not count.
 
     Raises `PatternError` for anything but two variables, `TypeError` and `RuleError` for rules that
     an e-graph cannot use: node rewriters, and rules whose right side is computed.
@@ -102,8 +110,9 @@ def equal(
         if not isinstance(side, Variable):
             raise PatternError(f"equal takes two variables, not {side!r}")
     used = directions([rules] if isinstance(rules, Rule) else rules)
+    used = tuple(_both_ways(used)) if both else used
     egraph = EGraph()
-    enode = _planted(egraph, (left, right))
+    enode = _planted(egraph, (left, right, *also))
     start, goal = enode[left], enode[right]
 
     def met() -> bool:
@@ -117,6 +126,19 @@ def equal(
         found.append(EqualityStep(step.rule, at, egraph.var[step.whole]))
         at = egraph.var[step.whole]
     return Equality(left, right, met(), tuple(found), stopped)
+
+
+def _both_ways(rules: Iterable[DataRule]) -> Iterator[DataRule]:
+    """Yield rules, and the same from right to left where the right side has all variables."""
+    for rule in rules:
+        yield rule
+        said = rule.lowered
+        left, right = said.left, said.right
+        one = not (isinstance(rule, DirectedRule) or said.others or said.defaults or said.written)
+        if one and isinstance(right, OpNode) and {*holes(left)} == {*holes(right)}:
+            back = said._replace(left=right, right=left)
+            depth, text = deepest(right) + rule.nests, rule_text(back)
+            yield opposite(rule).copied(lowered=back, text=text, depth=depth, turned=rule)
 
 
 def _planted(egraph: EGraph, terms: Iterable[Variable]) -> dict[Variable, int]:

@@ -61,8 +61,8 @@ def test_a_subject(gamma: Discovery) -> None:
     } <= set(lines(gamma))
     assert str(gamma).startswith("gamma (nonneg): ")
     (report,) = gamma.spaces
-    assert report.terms.tried > 200
-    assert report.choice.left == 0
+    assert report.terms > 200
+    assert report.left == 0
 
 
 def test_rules_that_are_found_are_right(gamma: Discovery) -> None:
@@ -176,7 +176,7 @@ def test_a_function_that_makes_no_term_is_told() -> None:
         return unknown_name(x)  # type: ignore[name-defined]  # noqa: F821
 
     (report,) = discover(numbers("few", [maker(wrong), maker(pt.exp, arity=1)])).spaces
-    assert set(report.terms.unused) == {"wrong"}
+    assert set(report.unused) == {"wrong"}
     assert "wrong made no term: NameError: name 'unknown_name' is not defined" in str(report)
 
 

@@ -112,9 +112,12 @@ def within(egraph: EGraph, n: int, kids: list[int]) -> int:
 
 def opposite(rule: Any) -> Any:
     """Return the other direction of an equation's rule. A rule of no equation is used backwards:
-    its statement about two terms holds both ways.
+    its statement about two terms holds both ways. The attribute `turned` is the rule that another
+    one was made of so.
     """
-    equation = getattr(rule, "equation", None)
+    equation, turned = [getattr(rule, name, None) for name in ("equation", "turned")]
+    if turned is not None:
+        return turned
     if equation is None:  # (what lost no error puts it back)
         return rule.copied(name=f"{rule.name} (backwards)", keeps=None)
     return equation.backward if rule is equation.forward else equation.forward

@@ -1,0 +1,116 @@
+"""What a rule gains: digits at an example, and flops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from mpmath import mp
+
+from rewrite_engine import hooks
+from rewrite_engine.discover.choose import Proposal
+from rewrite_engine.discover.grow import PlainRunner
+from rewrite_engine.discover.judge import MOST_ELEMENTS, Judge, value_or_none
+from rewrite_engine.judge.values import TermValues
+
+MOST_DIGITS = 16.0
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a rule gains. points: far points at which the right side alone is right. digits: right
+    digits today and with the rule, at the example: the most ordinary of these points. example: the
+    point with the value today and the true one, or "". price: what both sides cost, in flops of the
+    sample, with a little for each call.
+    """
+
+    points: int
+    digits: tuple[float, float] | None
+    example: str
+    price: tuple[float, float]
+
+    @property
+    def times(self) -> float:
+        """How many times cheaper the right side is."""
+        return self.price[0] / max(self.price[1], 1.0)
+
+    def __str__(self) -> str:
+        found = list[str]()
+        if self.digits is not None:
+            found.append(f"{self.digits[0]:.0f} -> {self.digits[1]:.0f} digits at {self.example}")
+        if self.times > 1:
+            found.append(f"{times_text(self.times)} times cheaper")
+        return "; ".join(found) or "as good"
+
+
+def times_text(times: float) -> str:
+    """Return a factor with two or three digits: "1.25", "12", "5,000"."""
+    return f"{times:.3g}" if times < 100 else f"{float(f'{times:.2g}'):,.0f}"
+
+
+def gain_of(one: Proposal, judge: Judge) -> Gain:
+    """Return what a proposal gains at the far points of a judge."""
+    price = one.before.price, one.after.price
+    best: tuple[float, tuple[float, float], str] | None = None
+    for element in sorted(one.before.wrong - one.after.wrong):
+        found = at_element(one, judge, element)
+        if found is not None and (best is None or found[0] < best[0]):
+            best = found
+    digits, example = (None, "") if best is None else best[1:]
+    return Gain(one.mended, digits, example, price)
+
+
+def at_element(
+    one: Proposal, judge: Judge, element: int
+) -> tuple[float, tuple[float, float], str] | None:
+    """Return how far out an element is, the right digits of both sides, and the point as text."""
+    sample, i = divmod(element, MOST_ELEMENTS)
+    given = judge.far[sample]
+    true = judge.true_value(one.left.variable, judge.truths[sample])
+    values = TermValues(PlainRunner(), dict(given))
+    today, new = [value_or_none(values, j.form) for j in (one.before, one.after)]
+    if true is None:
+        return None
+    if not judge.space.pointwise:
+        i = worst(today, true)
+    right = np.ravel(true)[i]
+    pair = [_element(a, i, np.size(true)) for a in (today, new)]
+    with mp.workdps(50):
+        found = digits(pair[0], right), digits(pair[1], right)
+        known = min(int(found[0]) + 3, 17)  # so many digits show the difference
+        shown, now = mp.nstr(right, max(known, 6)), f"{pair[0]:.{max(known, 6)}g}"
+    if not judge.space.pointwise:
+        return 0.0, found, f"a far sample: {now} today, {shown} is true"
+    point = {v: float(_element(given[v], i, np.size(true))) for v in one.left.leaves}
+    where = ", ".join([f"{hooks.short(v)} = {x:g}" for v, x in point.items()])
+    distance = sum([abs(math.log10(abs(x))) for x in point.values() if x])
+    return distance, found, f"{where}: {now} today, {shown} is true"
+
+
+def worst(value: object, true: object) -> int:
+    """Return the number of the element of an array with the largest error; 0 if it has no value."""
+    a, b = np.ravel(np.asarray(value, object)), np.ravel(np.asarray(true, object))
+    if value is None or len(a) != len(b):
+        return 0
+    off = [abs(x - y) for x, y in zip(a, b, strict=True)]
+    return max(range(len(a)), key=lambda i: off[i] if off[i] == off[i] else math.inf)
+
+
+def _element(a: object, i: int, n: int) -> float:
+    """Return an element of a value that has n, or stands for them; NaN if there is no value."""
+    flat = np.ravel(np.asarray(math.nan if a is None else a))
+    return float(flat[i] if len(flat) == n else flat[0])
+
+
+def digits(value: float, true: object) -> float:
+    """Return how many digits of a value are right, at most 16."""
+    if not math.isfinite(value):
+        return 0.0
+    error = abs(mp.mpf(value) - true)
+    size = abs(mp.mpf(true))
+    if error == 0:
+        return MOST_DIGITS
+    if size == 0:
+        return 0.0
+    return float(min(max(-mp.log10(error / size), 0), MOST_DIGITS))

@@ -1,0 +1,52 @@
+"""A folder with finished spaces: the record of each, as JSON, and its rules, as a pack."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rewrite_engine.discover.report import SpaceRecord, as_json, from_json
+from rewrite_engine.discover.source import pack_source
+from rewrite_engine.discover.space import Space
+from rewrite_engine.pipeline.packs import load_rules
+
+
+class KeptSpaces:
+    """Spaces that are kept in a folder. limits: of the search; what was found within others is
+    searched again.
+    """
+
+    def __init__(self, folder: Path, limits: Mapping[str, Any]) -> None:
+        self.folder, self.limits = folder, dict(limits)
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, space: Space) -> Path:
+        """Return the path of the record of a space."""
+        facts = sorted({f.name for some in space.variables.values() for f in some})
+        return self.folder / (re.sub(r"\W+", "_", "-".join([space.name, *facts])) + ".json")
+
+    def write(self, space: Space, record: SpaceRecord) -> None:
+        """Keep a space."""
+        path = self.path(space)
+        facts = [name for one in record.rules for name in one.facts]
+        path.with_suffix(".py").write_text(pack_source([r.source for r in record.rules], facts))
+        data = json.loads(as_json([record])) | {"limits": self.limits}
+        path.write_text(json.dumps(data, indent=1))
+
+    def read(self, space: Space) -> tuple[SpaceRecord, list[Any]] | None:
+        """Return a space with its rules; None if it is not there, or was searched within other
+        limits.
+        """
+        path = self.path(space)
+        try:
+            text = path.read_text()
+            if json.loads(text)["limits"] != self.limits:
+                return None
+            (record,) = from_json(text)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        with_source = any([not one.source.startswith("#") for one in record.rules])
+        return record, [*load_rules(path.with_suffix(".py"))] if with_source else []
