@@ -56,7 +56,9 @@ DOTS = (
 OUTER = fn("outer", "pt.outer({}, {})", pt.outer, "1", "1")
 ROWS = fn("rows", "{}[:, None] * {}", lambda u, a: u[:, None] * a, "1", "2")
 COLUMNS = times("2", "1")
-TRACE, DIAG = fn("trace", "pt.trace({})", pt.trace, "2"), fn("diag", "pt.diag({})", pt.diag, "12")
+TRACE = fn("trace", "pt.trace({})", pt.trace, "2")
+DIAG = fn("diag", "pt.diag({})", pt.diag, "12")
+DIAGONAL = fn("diagonal", "pt.diag({})", pt.diag, "2")
 
 # --- reductions and order -------------------------------------------------------------------------
 

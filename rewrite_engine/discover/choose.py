@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine import hooks
+from rewrite_engine import facts, hooks, language
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
 from rewrite_engine.discover.grow import EnumeratedTerm, Enumeration, PlainRunner, silent
 from rewrite_engine.discover.judge import AT_ONCE, Judge, Judged, value_or_none, with_facts
@@ -39,6 +39,7 @@ AT_ALL = 1.02  # the same of a term with fewer nodes
 DRAWS = range(100, 112)  # seeds of samples of other lengths, at which a proposal must hold
 NODES, SECONDS = 400, 0.25  # of a proof that a proposal follows from others
 HARD_NODES, HARD_SECONDS = 8_000, 5.0  # of a proof that an accepted one does
+RESERVED = {"pt", *language.__all__, *facts.__all__}  # names that the source of a pack imports
 CLOSE = 1e-7  # relative difference of values that are equal
 
 
@@ -393,7 +394,7 @@ class Chooser:
 
     def made(self, one: Proposal, guards: Facts, phase: str | None) -> DataRule:
         """Return the rule of a proposal, under a name that is not taken. Raises `RuleError`."""
-        taken = {rule.short_name for rule in self.known}
+        taken = {rule.short_name for rule in self.known} | RESERVED
         rule = found_rule(one, guards, phase)
         if rule.short_name not in taken:
             return rule

@@ -261,7 +261,7 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
             "definite",
             [
                 *(F.CHOLESKY, F.T, *F.DOTS, F.INV, F.SOLVE, F.LOGABSDET),
-                *(F.DIAG, F.sum_of("1"), *F.on("log", "1"), F.plus("0")),
+                *(F.DIAGONAL, F.sum_of("1"), *F.on("log", "1"), F.plus("0"), *F.on("neg", "0")),
             ],
             "kau",
         ),
