@@ -196,7 +196,8 @@ def simplest(term: EnumeratedTerm, judged: Judged, ops: Container[Any]) -> Enume
     log(sqrt(exp(x))) where there is no number 0.5.
     """
     form, size = judged.form, len(toposort([judged.form]))
-    smaller = size < term.size and is_written_in(form, ops)
+    least = min(term.size, len(toposort([term.variable])))  # (parts may be shared)
+    smaller = size < least and is_written_in(form, ops)
     return replace(term, variable=form, size=size, text="") if smaller else term
 
 

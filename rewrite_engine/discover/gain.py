@@ -15,6 +15,7 @@ from rewrite_engine.discover.judge import MOST_ELEMENTS, Judge, value_or_none
 from rewrite_engine.judge.values import TermValues
 
 MOST_DIGITS = 16.0
+LEAST_TIMES = 1.005  # below, a term costs as much
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class Gain:
         found = list[str]()
         if self.digits is not None:
             found.append(f"{self.digits[0]:.0f} -> {self.digits[1]:.0f} digits at {self.example}")
-        if self.times > 1:
+        if self.times > LEAST_TIMES:
             found.append(f"{times_text(self.times)} times cheaper")
-        return "; ".join(found) or "as good"
+        return "; ".join(found) or ("fewer ops" if self.price[1] < self.price[0] else "as good")
 
 
 def times_text(times: float) -> str:

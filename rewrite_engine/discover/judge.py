@@ -17,7 +17,7 @@ from rewrite_engine.discover.grow import PlainRunner, price_of
 from rewrite_engine.discover.space import Facts, Space
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.replace import rebuilt
+from rewrite_engine.graph.replace import first_of_equal, rebuilt
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.judge import truth
 from rewrite_engine.judge.exact import NotKnown, exact
@@ -99,13 +99,25 @@ class Judge:
         rules = list(rules)
         left = iter(terms)
         while some := list(islice(left, AT_ONCE)):
-            given = with_facts(some, self.space.variables)
-            forms = rewritten_graph(given, rules=rules, excluding=self.excluding).outputs
+            forms = self.rewritten(some, rules)
             values = [TermValues(PlainRunner(), dict(far)) for far in self.far]
             for term, form in zip(some, forms, strict=True):
                 wrong, nodes = self.wrong(term, form, values), len(toposort([form]))
                 found.append(Judged(form, wrong, price_of(form), nodes))
         return found
+
+    def rewritten(self, terms: Sequence[Variable], rules: Sequence[Any]) -> list[Variable]:
+        """Return what terms are after all rules. Each has its own variables in their graph: rules
+        would keep a part that several terms have.
+        """
+        given, own = list[Variable](), dict[Variable, Variable]()
+        for term in terms:
+            fresh = {v: v.type(v.name) for v in self.space.variables}
+            own.update({w: v for v, w in fresh.items()})
+            facts = {fresh[v]: some for v, some in self.space.variables.items()}
+            given += with_facts(rebuilt([term], fresh, True), facts)
+        found = rewritten_graph(given, rules=rules, excluding=self.excluding).outputs
+        return with_shared_parts(rebuilt(found, own, True))
 
     def wrong(self, term: Variable, form: Variable, values: Sequence[TermValues]) -> frozenset[int]:
         """Return the elements of far samples at which a form of a term is wrong."""
@@ -146,6 +158,11 @@ class Judge:
                 return False
             compared += sum(x is True for x in found)
         return compared > 1 or not known
+
+
+def with_shared_parts(terms: Sequence[Variable]) -> list[Variable]:
+    """Return terms in which equal parts are one, so that each has its value computed once."""
+    return rebuilt(terms, first_of_equal(toposort(terms)), True)
 
 
 def with_facts(terms: Sequence[Variable], facts: Facts) -> list[Variable]:

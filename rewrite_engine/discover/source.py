@@ -10,7 +10,7 @@ from typing import Any
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
 from rewrite_engine.discover.choose import FoundRule, Proposal
-from rewrite_engine.discover.gain import Gain, times_text
+from rewrite_engine.discover.gain import LEAST_TIMES, Gain, times_text
 from rewrite_engine.discover.grow import EnumeratedTerm
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import CONSTANT, Variable
@@ -107,9 +107,10 @@ def reason(gain: Gain) -> str:
     found = list[str]()
     if gain.digits is not None:
         found.append(f"At {gain.example}.")
-    if gain.times > 1:
+    if gain.times > LEAST_TIMES:
         found.append(f"It takes {times_text(gain.times)} times less work.")
-    return "\n    ".join(found) or "Both sides are as good."
+    least = "It has fewer ops." if gain.price[1] < gain.price[0] else "Both sides are as good."
+    return "\n    ".join(found) or least
 
 
 def right_source(proposal: Proposal) -> str:
