@@ -29,7 +29,7 @@ class KeptSpaces:
         return self.folder / (re.sub(r"\W+", "_", "-".join([space.name, *facts])) + ".json")
 
     def write(self, space: Space, record: SpaceRecord) -> None:
-        """Keep a space."""
+        """Store the record and the rules of a space."""
         path = self.path(space)
         facts = [name for one in record.rules for name in one.facts]
         path.with_suffix(".py").write_text(pack_source([r.source for r in record.rules], facts))

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 
@@ -63,30 +62,6 @@ def test_a_subject(gamma: Discovery) -> None:
     (report,) = gamma.spaces
     assert report.terms > 200
     assert report.left == 0
-
-
-def test_rules_that_are_found_are_right(gamma: Discovery) -> None:
-    """With many digits, at points that are not those of the search."""
-    points = np.random.default_rng(7).uniform(0.01, 30, 1_000)
-    known = {
-        "gamma": mpmath.gamma, "gammaln": mpmath.loggamma, "log": mpmath.log, "exp": mpmath.exp,
-        "psi": mpmath.digamma,
-    }  # fmt: skip
-
-    class Names:
-        def __getattr__(self, name: str) -> Any:
-            return known[name]
-
-    assert gamma.found
-    with mpmath.workdps(50):
-        for one in gamma.found:
-            left, right = [
-                eval(f"lambda x, pt: {term_source(t.variable)}")
-                for t in (one.proposal.left, one.proposal.right)
-            ]
-            for x in points:
-                a, b = [f(mpmath.mpf(x), Names()) for f in (left, right)]
-                assert abs(a - b) <= 1e-40 * max(abs(a), 1e-300)
 
 
 def test_a_rule_that_is_found_does_what_it_says(gamma: Discovery) -> None:
