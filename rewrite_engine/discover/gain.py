@@ -11,11 +11,11 @@ from mpmath import mp
 from rewrite_engine import hooks
 from rewrite_engine.discover.choose import Proposal
 from rewrite_engine.discover.grow import PlainRunner
-from rewrite_engine.discover.judge import MOST_ELEMENTS, Judge, value_or_none
+from rewrite_engine.discover.judge import GREATEST, MOST_ELEMENTS, Judge, value_or_none
 from rewrite_engine.judge.values import TermValues
 
 MOST_DIGITS = 16.0
-LEAST_TIMES = 1.005  # below, a term costs as much
+LEAST_TIMES = 1.02  # below, a term costs as much
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,16 @@ def at_element(
 
 
 def worst(value: object, true: object) -> int:
-    """Return the number of the element of an array with the largest error; 0 if it has no value."""
-    a, b = np.ravel(np.asarray(value, object)), np.ravel(np.asarray(true, object))
-    if value is None or len(a) != len(b):
+    """Return the number of the element of an array with the largest error, of those in the range of
+    doubles; of the largest one, if there is no value.
+    """
+    b = np.ravel(np.asarray(true, object))
+    a = np.full(len(b), math.nan) if value is None else np.ravel(np.asarray(value, object))
+    sizes = [abs(y) if abs(y) <= GREATEST else 0 for y in b]
+    if len(a) != len(b):
         return 0
-    off = [abs(x - y) for x, y in zip(a, b, strict=True)]
-    return max(range(len(a)), key=lambda i: off[i] if off[i] == off[i] else math.inf)
+    off = [abs(x - y) if size else -1 for x, y, size in zip(a, b, sizes, strict=True)]
+    return max(range(len(b)), key=lambda i: (off[i] if off[i] == off[i] else math.inf, sizes[i]))
 
 
 def _element(a: object, i: int, n: int) -> float:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mpf
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.discover import Discovery, discover
 from rewrite_engine.discover.array_functions import DOTS, INV, SOLVE, T
 from rewrite_engine.discover.array_samples import FAR_ELEMENTS, having
+from rewrite_engine.discover.gain import worst
 from rewrite_engine.discover.grow import PlainRunner, grow
 from rewrite_engine.discover.judge import Judge, Judged, wrong_in
 from rewrite_engine.discover.space import is_infix
@@ -123,3 +125,10 @@ def test_products_of_vectors_have_one_order() -> None:
     texts = {t.text for some in grow(space, most=2_000).classes for t in some}
     assert "w @ (u @ a)" in texts
     assert "(u @ a) @ w" not in texts
+
+
+def test_the_worst_element_of_an_array_is_shown() -> None:
+    assert worst(np.array([1.0, 2.5, 3.0]), np.array([1.0, 2.0, 3.1])) == 1
+    assert worst(np.array([1.0, np.nan]), np.array([1.5, 2.0])) == 1
+    assert worst(None, np.array([1.5, 2.0])) == 1
+    assert worst(np.array([np.inf, 1.0]), np.array([mpf("1e400"), 2.0])) == 1
