@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine import hooks
+from rewrite_engine import facts, hooks, language
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
 from rewrite_engine.discover.grow import EnumeratedTerm, Enumeration, PlainRunner, silent
 from rewrite_engine.discover.judge import AT_ONCE, Judge, Judged, value_or_none, with_facts
@@ -36,9 +36,10 @@ from rewrite_engine.rewrite.equal import equal
 
 CHEAPER = 1.25  # times, at least, or nothing is gained
 AT_ALL = 1.02  # the same of a term with fewer nodes
-DRAWS = range(100, 105)  # seeds of samples of other lengths, at which a proposal must hold
+DRAWS = range(100, 112)  # seeds of samples of other lengths, at which a proposal must hold
 NODES, SECONDS = 400, 0.25  # of a proof that a proposal follows from others
 HARD_NODES, HARD_SECONDS = 8_000, 5.0  # of a proof that an accepted one does
+RESERVED = {"pt", *language.__all__, *facts.__all__}  # names that the source of a pack imports
 CLOSE = 1e-7  # relative difference of values that are equal
 
 
@@ -72,15 +73,15 @@ class Proposal(NamedTuple):
         return len(self.before.wrong - self.after.wrong)
 
     def pays(self, saving: float) -> bool:
-        """Whether the right side is nowhere worse, and mends something, or saves that much, or
-        an op, also in what the rules make of it.
+        """Whether the right side is nowhere worse, and mends something, or saves that much, or an
+        op or a view, also in what the rules make of it.
         """
         if self.after.wrong - self.before.wrong:
             return False
-        before, after = [len(toposort([j.form])) for j in (self.before, self.after)]
-        smaller = after < before and self.right.size < self.left.size
-        least = AT_ALL if smaller else saving
-        return self.mended > 0 or self.saving > least
+        smaller = self.right.size < self.left.size and self.after.nodes < self.before.nodes
+        if self.mended or (smaller and self.after.price <= self.before.price):
+            return True
+        return self.saving > saving
 
     @property
     def saving(self) -> float:
@@ -195,8 +196,9 @@ def simplest(term: EnumeratedTerm, judged: Judged, ops: Container[Any]) -> Enume
     log(sqrt(exp(x))) where there is no number 0.5.
     """
     form, size = judged.form, len(toposort([judged.form]))
-    smaller = size < term.size and is_written_in(form, ops)
-    return replace(term, variable=form, size=size) if smaller else term
+    least = min(term.size, len(toposort([term.variable])))  # (parts may be shared)
+    smaller = size < least and is_written_in(form, ops)
+    return replace(term, variable=form, size=size, text="") if smaller else term
 
 
 def as_good(
@@ -240,7 +242,7 @@ class Chooser:
         self.choice = ChosenRules()
         self.arithmetic = Arithmetic(self.space)
         self.spellings: list[list[Any]] = []  # values of the left side of each accepted rule
-        self.in_part: list[DataRule] = []  # rules that hold somewhere only
+        self.in_part: list[DataRule] = []  # rules that hold somewhere only, or never fire
         self.ops: set[Any] = set()  # of the proposals
         self.numbers = {v: v.type.clone(shape=())(v.name) for v in self.space.variables}
 
@@ -337,7 +339,7 @@ class Chooser:
         """Make a rule of a proposal, in the first phase in which it does what it is for. again: if
         there is none, make one of what the known rules make of the left side.
         """
-        why = ""
+        why, rule = "", None
         for phase in phases_for(one):
             try:
                 rule = self.made(one, guards, phase)
@@ -354,6 +356,8 @@ class Chooser:
         if known is not None:
             self.accept(known, guards, value, again=False)
             return
+        if rule is not None:
+            self.in_part.append(rule)
         self.choice.refuse(one, why)
 
     def of_known(self, one: Proposal) -> Proposal | None:
@@ -364,7 +368,7 @@ class Chooser:
             return None
         if not (is_written_in(form, self.ops) and {*one.right.leaves} <= {*ancestors([form])}):
             return None
-        left = replace(one.left, variable=form, size=size)
+        left = replace(one.left, variable=form, size=size, text="")
         known = one._replace(left=left, before=before)
         return known if known.pays(CHEAPER) else None
 
@@ -373,7 +377,7 @@ class Chooser:
         if self.follows(one, self.known) or self.is_made_equal(one):
             return "derived"
         if self.in_part and self.follows(one, [*self.known, *self.in_part]):
-            return "cases of what holds in part"
+            return "cases of what holds in part or never fires"
         return ""
 
     def is_made_equal(self, one: Proposal) -> bool:
@@ -391,7 +395,7 @@ class Chooser:
 
     def made(self, one: Proposal, guards: Facts, phase: str | None) -> DataRule:
         """Return the rule of a proposal, under a name that is not taken. Raises `RuleError`."""
-        taken = {rule.short_name for rule in self.known}
+        taken = {rule.short_name for rule in self.known} | RESERVED
         rule = found_rule(one, guards, phase)
         if rule.short_name not in taken:
             return rule
@@ -501,5 +505,6 @@ def are_equal(a: Any, b: Any, pointwise: bool) -> bool:
         return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
     if np.shape(a) != np.shape(b):
         return False
-    largest = 1e-300 if pointwise else np.nanmax(np.abs(a), initial=1e-300)
+    sizes = np.abs(np.asarray(a))
+    largest = 1e-300 if pointwise else sizes[~np.isnan(sizes)].max(initial=1e-300)
     return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * largest, equal_nan=True))

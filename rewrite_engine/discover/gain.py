@@ -11,10 +11,11 @@ from mpmath import mp
 from rewrite_engine import hooks
 from rewrite_engine.discover.choose import Proposal
 from rewrite_engine.discover.grow import PlainRunner
-from rewrite_engine.discover.judge import MOST_ELEMENTS, Judge, value_or_none
+from rewrite_engine.discover.judge import GREATEST, MOST_ELEMENTS, Judge, value_or_none
 from rewrite_engine.judge.values import TermValues
 
 MOST_DIGITS = 16.0
+LEAST_TIMES = 1.02  # below, a term costs as much
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class Gain:
         found = list[str]()
         if self.digits is not None:
             found.append(f"{self.digits[0]:.0f} -> {self.digits[1]:.0f} digits at {self.example}")
-        if self.times > 1:
+        if self.times > LEAST_TIMES:
             found.append(f"{times_text(self.times)} times cheaper")
-        return "; ".join(found) or "as good"
+        return "; ".join(found) or ("fewer ops" if self.price[1] < self.price[0] else "as good")
 
 
 def times_text(times: float) -> str:
@@ -72,6 +73,8 @@ def at_element(
     today, new = [value_or_none(values, j.form) for j in (one.before, one.after)]
     if true is None:
         return None
+    if not judge.space.pointwise:
+        i = worst(today, true)
     right = np.ravel(true)[i]
     pair = [_element(a, i, np.size(true)) for a in (today, new)]
     with mp.workdps(50):
@@ -84,6 +87,19 @@ def at_element(
     where = ", ".join([f"{hooks.short(v)} = {x:g}" for v, x in point.items()])
     distance = sum([abs(math.log10(abs(x))) for x in point.values() if x])
     return distance, found, f"{where}: {now} today, {shown} is true"
+
+
+def worst(value: object, true: object) -> int:
+    """Return the number of the element of an array with the largest error, of those in the range of
+    doubles; of the largest one, if there is no value.
+    """
+    b = np.ravel(np.asarray(true, object))
+    a = np.full(len(b), math.nan) if value is None else np.ravel(np.asarray(value, object))
+    sizes = [abs(y) if abs(y) <= GREATEST else 0 for y in b]
+    if len(a) != len(b):
+        return 0
+    off = [abs(x - y) if size else -1 for x, y, size in zip(a, b, sizes, strict=True)]
+    return max(range(len(b)), key=lambda i: (off[i] if off[i] == off[i] else math.inf, sizes[i]))
 
 
 def _element(a: object, i: int, n: int) -> float:

@@ -15,9 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import hooks
 from rewrite_engine.discover.space import Space, TermMaker
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.values import NoValue, TermValues
+from rewrite_engine.rewrite.cost import flops, price
 
 NEAR = 3  # samples that tell terms apart
 LARGEST = 1e12  # of a value that tells terms apart
@@ -27,13 +30,14 @@ SMALL = 1e-9  # of an array's largest element: what is less is rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnumeratedTerm:
-    """An enumerated term. size: the number of ops; leaves: its variables, as they occur. Each is
-    equal to itself only.
+    """An enumerated term. size: the number of ops; leaves: its variables, as they occur; text: how
+    a person writes it, "" if unknown. Each is equal to itself only.
     """
 
     variable: Variable
     size: int
     leaves: tuple[Variable, ...]
+    text: str = ""
 
 
 @dataclass
@@ -104,9 +108,9 @@ class Grower:
     def run(self, told: Callable[[str], Any] = silent) -> Enumeration:
         """Make terms of all sizes."""
         for v in self.space.variables:
-            self.add(EnumeratedTerm(v, 0, (v,)))
+            self.add(EnumeratedTerm(v, 0, (v,), str(v.name)))
         for c in self.space.numbers:
-            self.add(EnumeratedTerm(c, 0, ()))
+            self.add(EnumeratedTerm(c, 0, (), hooks.short(c)))
         for size in range(1, self.space.size + 1):
             for one in self.space.makers:
                 told(f"{self.result.tried} terms made; now {one.name} in terms of {size}")
@@ -147,7 +151,8 @@ class Grower:
             return
         if isinstance(made, Variable) and made.owner is not None:
             leaves = dict.fromkeys([v for term in operands for v in term.leaves])
-            if self.add(EnumeratedTerm(made, size, tuple(leaves))):
+            text = one.written([term.text for term in operands])
+            if self.add(EnumeratedTerm(made, size, tuple(leaves), text)):
                 self.result.unused.pop(one.name, None)
             elif one.name in self.result.unused:
                 self.result.unused[one.name] = "its terms have no values at the samples"
@@ -158,15 +163,28 @@ class Grower:
         key = None if values is None else self.key(term.variable, values)
         if values is None or key is None:
             return False
+        constant = term.size > 0 and _is_constant(values, self.space.pointwise)
+        if constant and not self.space.pointwise:
+            return True
         members = self.by_key.get(key)
         if members is not None:
             members.append(term)
+            self.prefer_cheaper(members)
             return True
         self.by_key[key] = members = [term]
         self.result.classes.append(members)
-        if term.size == 0 or not _is_constant(values):
+        if not constant:
             self.pools[term.size].append(term)
         return True
+
+    def prefer_cheaper(self, members: list[EnumeratedTerm]) -> None:
+        """Make the last term of a class its first one, if it is as small and costs less."""
+        first, last = members[0], members[-1]
+        if 0 < last.size == first.size and price_of(last.variable) < price_of(first.variable):
+            pool = self.pools[first.size]
+            members.insert(0, members.pop())
+            if first in pool:
+                pool[pool.index(first)] = last
 
     def found(self, v: Variable) -> list[Any] | None:
         """Return the values of a term at the samples; None if it has none somewhere."""
@@ -209,10 +227,29 @@ def rounded(a: Any, bits: int) -> tuple[bytes, bytes]:
     return whole.tobytes(), power.astype(np.int32).tobytes()
 
 
-def _is_constant(values: Sequence[Any]) -> bool:
-    """Whether a term has one value everywhere, so that nothing is built on it."""
+def price_of(term: Variable) -> float:
+    """Return what a term costs, each of its nodes once."""
+    return sum([price(node, flops) for node in toposort([term])], 0.0)
+
+
+def _is_constant(values: Sequence[Any], pointwise: bool) -> bool:
+    """Whether a term has one value everywhere, so that nothing is built on it; also unit matrices,
+    and arrays of one number, of any lengths.
+    """
+    if not pointwise:
+        return _is_filled(values) or all([_is_unit(a) for a in values])
     first = values[0]
     if any([np.shape(v) != np.shape(first) or not np.array_equal(v, first) for v in values[1:]]):
         return False
     a = np.asarray(first)
     return a.dtype != object and a.size > 1 and bool((a == a.flat[0]).all())
+
+
+def _is_unit(a: Any) -> bool:
+    return np.ndim(a) == 2 and len(a) == len(a.T) and np.allclose(a, np.eye(len(a)), atol=SMALL)
+
+
+def _is_filled(values: Sequence[Any]) -> bool:
+    """Whether all elements of all values are one number, but for rounding."""
+    flat = np.concatenate([np.ravel(a) for a in values])
+    return flat.dtype.kind == "f" and np.allclose(flat, flat[0], rtol=SMALL, atol=0)

@@ -13,17 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import mp
 
-from rewrite_engine.discover.grow import PlainRunner
+from rewrite_engine.discover.grow import PlainRunner, price_of
 from rewrite_engine.discover.space import Facts, Space
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.replace import rebuilt
+from rewrite_engine.graph.replace import first_of_equal, rebuilt
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.judge import truth
 from rewrite_engine.judge.exact import NotKnown, exact
 from rewrite_engine.judge.values import NoValue, TermValues
 from rewrite_engine.language import rewritten_graph
-from rewrite_engine.rewrite.cost import flops, price
 
 MOST_ELEMENTS = 10**6  # of a value at one sample
 MANY_DIGITS, SOME_DIGITS = 25, 12  # of true values that are one; with rounded numbers
@@ -36,17 +35,22 @@ LEAST, GREATEST = 1e-300, 1e300  # absolute values that a double may miss
 
 class Judged(NamedTuple):
     """A term as it is computed today. form: after all rules; wrong: the elements of the far samples
-    at which it is wrong, by their numbers; price: flops, with a little for each call.
+    at which it is wrong, by their numbers, or the samples, if arrays are judged as a whole; price:
+    flops, with a little for each call; nodes: the number of nodes of the form.
     """
 
     form: Variable
     wrong: frozenset[int]
     price: float
+    nodes: int = 0
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """Sort key, smaller for a better term. Prices that differ by some percent are equal."""
-        return len(self.wrong), round(math.log(max(self.price, 1.0)) / PERCENT)
+    def rank(self) -> tuple[int, int, int]:
+        """Sort key, smaller for a better term. Prices that differ by some percent are equal: fewer
+        nodes decide.
+        """
+        level = round(math.log(max(self.price, 1.0)) / PERCENT)
+        return len(self.wrong), level, self.nodes
 
 
 class ExactRunner:
@@ -95,12 +99,25 @@ class Judge:
         rules = list(rules)
         left = iter(terms)
         while some := list(islice(left, AT_ONCE)):
-            given = with_facts(some, self.space.variables)
-            forms = rewritten_graph(given, rules=rules, excluding=self.excluding).outputs
+            forms = self.rewritten(some, rules)
             values = [TermValues(PlainRunner(), dict(far)) for far in self.far]
             for term, form in zip(some, forms, strict=True):
-                found.append(Judged(form, self.wrong(term, form, values), price_of(form)))
+                wrong, nodes = self.wrong(term, form, values), len(toposort([form]))
+                found.append(Judged(form, wrong, price_of(form), nodes))
         return found
+
+    def rewritten(self, terms: Sequence[Variable], rules: Sequence[Any]) -> list[Variable]:
+        """Return what terms are after all rules. Each has its own variables in their graph: rules
+        would keep a part that several terms have.
+        """
+        given, own = list[Variable](), dict[Variable, Variable]()
+        for term in terms:
+            fresh = {v: v.type(v.name) for v in self.space.variables}
+            own.update({w: v for v, w in fresh.items()})
+            facts = {fresh[v]: some for v, some in self.space.variables.items()}
+            given += with_facts(rebuilt([term], fresh, True), facts)
+        found = rewritten_graph(given, rules=rules, excluding=self.excluding).outputs
+        return with_shared_parts(rebuilt(found, own, True))
 
     def wrong(self, term: Variable, form: Variable, values: Sequence[TermValues]) -> frozenset[int]:
         """Return the elements of far samples at which a form of a term is wrong."""
@@ -133,12 +150,19 @@ class Judge:
             if np.shape(a) != np.shape(b):
                 return False
             some = SOME_DIGITS if has_rounded(left) or has_rounded(right) else MANY_DIGITS
+            pairs = [*zip(np.ravel(a), np.ravel(b), strict=True)]
             with mp.workdps(DIGITS):
-                found = [near(x, y, some) for x, y in zip(np.ravel(a), np.ravel(b), strict=True)]
+                rest = 0 if self.space.pointwise else rest_of(pairs)
+                found = [near(x, y, some, rest) for x, y in pairs]
             if not all([x is not False for x in found]):
                 return False
             compared += sum(x is True for x in found)
         return compared > 1 or not known
+
+
+def with_shared_parts(terms: Sequence[Variable]) -> list[Variable]:
+    """Return terms in which equal parts are one, so that each has its value computed once."""
+    return rebuilt(terms, first_of_equal(toposort(terms)), True)
 
 
 def with_facts(terms: Sequence[Variable], facts: Facts) -> list[Variable]:
@@ -157,16 +181,22 @@ def value_or_none(values: TermValues, v: Variable) -> Any:
         return None
 
 
-def near(x: Any, y: Any, digits: int) -> bool | None:
+def rest_of(pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """Return what sums of the elements of an array may leave where they cancel."""
+    sizes = [abs(x) for pair in pairs for x in pair if mp.isfinite(x)]
+    return max(sizes, default=mp.mpf(0)) * mp.mpf(10) ** (-DIGITS // 2)
+
+
+def near(x: Any, y: Any, digits: int, rest: Any = 0) -> bool | None:
     """Return whether two true numbers are one; None if one of them is no number in the range of
-    doubles.
+    doubles. rest: differences that do not count.
     """
     if not (mp.isfinite(x) and mp.isfinite(y)):
         return None
     size = max(abs(x), abs(y))
     if size > GREATEST or 0 < size < LEAST:
         return None
-    return bool(abs(x - y) <= size * mp.mpf(10) ** -digits)
+    return bool(abs(x - y) <= max(size * mp.mpf(10) ** -digits, rest))
 
 
 def has_rounded(term: Variable) -> bool:
@@ -177,27 +207,17 @@ def has_rounded(term: Variable) -> bool:
 
 
 def wrong_in(value: Any, true: Any, pointwise: bool) -> list[int]:
-    """Return which elements of a value are wrong. What is out of the range of doubles does not
-    count.
+    """Return which elements of a value are wrong; [0] for an array with a wrong element, if they
+    depend on each other. What is out of the range of doubles does not count.
     """
-    flat = np.ravel(true)
-    found: Any = [None] * len(flat) if value is None else np.ravel(value)
-    if len(found) == 1:
-        found = np.broadcast_to(found, len(flat))
-    if len(found) != len(flat):
-        return [*range(len(flat))]
-    sizes = [abs(float(t)) for t in flat]
-    largest = max([s for s in sizes if math.isfinite(s)], default=0.0)
-    wrong = []
-    for i, (v, t, size) in enumerate(zip(found, flat, sizes, strict=True)):
-        if not math.isfinite(size) or size > GREATEST or 0 < size < LEAST:
-            continue
-        scale = size if pointwise else largest
-        if v is None or not math.isfinite(v) or abs(float(v - t)) > max(NEAR * scale, LEAST):
-            wrong.append(i)
-    return wrong
-
-
-def price_of(form: Variable) -> float:
-    """Return what a term costs, each of its nodes once."""
-    return sum([price(node, flops) for node in toposort([form])], 0.0)
+    flat = np.array([float(t) for t in np.ravel(true)])
+    found = np.full(len(flat), np.nan) if value is None else np.asarray(np.ravel(value), float)
+    if len(found) not in (1, len(flat)):
+        return [*range(len(flat) if pointwise else 1)]
+    size = np.abs(flat)
+    counts = (size <= GREATEST) & ~((size > 0) & (size < LEAST))
+    scale = size if pointwise else size[np.isfinite(size)].max(initial=0)
+    with np.errstate(all="ignore"):
+        right = np.abs(found - flat) <= np.maximum(NEAR * scale, LEAST)
+    wrong = [int(i) for i in np.flatnonzero(counts & ~right)]
+    return wrong if pointwise else [0][: len(wrong)]

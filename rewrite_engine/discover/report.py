@@ -12,7 +12,7 @@ from typing import Any
 
 from rewrite_engine.discover.choose import FoundRule, Proposal
 from rewrite_engine.discover.gain import Gain
-from rewrite_engine.discover.source import conditions_of, facts_of, rule_source, term_source
+from rewrite_engine.discover.source import conditions_of, facts_of, rule_source, text_of
 from rewrite_engine.graph.html import bold, code, faint, folded, table, whole
 from rewrite_engine.printing.latex import latex
 from rewrite_engine.printing.mathml import mathml
@@ -113,11 +113,10 @@ class SpaceRecord:
 
 def rule_record(one: FoundRule, gain: Gain) -> RuleRecord:
     """Return the record of a rule."""
-    left, right = one.proposal.left.variable, one.proposal.right.variable
     return RuleRecord(
         one.rule.short_name,
-        term_source(left),
-        term_source(right),
+        text_of(one.proposal.left),
+        text_of(one.proposal.right),
         conditions_of(one),
         str(one.rule.claim),
         one.rule.phase or None,
@@ -130,8 +129,7 @@ def rule_record(one: FoundRule, gain: Gain) -> RuleRecord:
 
 def refused_record(one: Proposal, why: str) -> RefusedRecord:
     """Return the record of a refusal."""
-    left, right = one.left.variable, one.right.variable
-    return RefusedRecord(term_source(left), term_source(right), why, formulas_of(one))
+    return RefusedRecord(text_of(one.left), text_of(one.right), why, formulas_of(one))
 
 
 def formulas_of(one: Proposal) -> tuple[str, str]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
 from rewrite_engine.discover.choose import FoundRule, Proposal
-from rewrite_engine.discover.gain import Gain, times_text
+from rewrite_engine.discover.gain import LEAST_TIMES, Gain, times_text
+from rewrite_engine.discover.grow import EnumeratedTerm
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.suggest import SourceWriter
+from rewrite_engine.pipeline.packs import load_rules
 
 HEAD = '''"""Rules that were found: true at samples. A person has to say why each is wanted."""
 
@@ -37,6 +42,11 @@ def written(term: Variable) -> str:
     return SourceWriter({"pt": pt}, leaves).source(term)
 
 
+def text_of(term: EnumeratedTerm) -> str:
+    """Return an enumerated term as a person writes it; its ops, if that is unknown."""
+    return term.text or term_source(term.variable)
+
+
 def conditions_of(one: FoundRule) -> list[str]:
     """Return guards as they are written."""
     found = [f"{fact.name}({v})" for v, facts in one.guards.items() for fact in facts]
@@ -51,12 +61,32 @@ def facts_of(one: FoundRule) -> list[str]:
 
 
 def rule_source(one: FoundRule, gain: Gain) -> str:
-    """Return the source of a rule; a comment, if a part of it has none."""
-    proposal, rule = one.proposal, one.rule
+    """Return the source of a rule, as a person writes it, or by its ops; a comment, if a part of it
+    has none.
+    """
+    proposal = one.proposal
+    if proposal.left.text and proposal.right.text and proposal.right.leaves:
+        source = source_with(one, gain, proposal.left.text, proposal.right.text)
+        if is_valid(source):
+            return source
     try:
-        left, right = written(proposal.left.variable), right_source(proposal)
+        return source_with(one, gain, written(proposal.left.variable), right_source(proposal))
     except ValueError as error:
-        return f"# {rule.text}: no source, as {' '.join(str(error).split())}\n"
+        return f"# {one.rule.text}: no source, as {' '.join(str(error).split())}\n"
+
+
+def is_valid(source: str) -> bool:
+    """Whether a source is that of a rule, with all shipped facts."""
+    with NamedTemporaryFile("w", suffix=".py") as file, suppress(RewriteEngineError):
+        file.write(HEAD + "from rewrite_engine.facts import *\n" + source)
+        file.flush()
+        return len(load_rules(file.name)) == 1
+    return False
+
+
+def source_with(one: FoundRule, gain: Gain, left: str, right: str) -> str:
+    """Return the source of a rule from that of its sides."""
+    proposal, rule = one.proposal, one.rule
     sorts = ", ".join([f"{v.name}: {sort_name(rule, v)}" for v in proposal.left.leaves])
     conditions = conditions_of(one)
     given = f", given({', '.join(conditions)})" if conditions else ""
@@ -77,9 +107,10 @@ def reason(gain: Gain) -> str:
     found = list[str]()
     if gain.digits is not None:
         found.append(f"At {gain.example}.")
-    if gain.times > 1:
+    if gain.times > LEAST_TIMES:
         found.append(f"It takes {times_text(gain.times)} times less work.")
-    return "\n    ".join(found) or "Both sides are as good."
+    least = "It has fewer ops." if gain.price[1] < gain.price[0] else "Both sides are as good."
+    return "\n    ".join(found) or least
 
 
 def right_source(proposal: Proposal) -> str:

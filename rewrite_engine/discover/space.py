@@ -5,6 +5,7 @@ larger terms of smaller ones. The shipped spaces, by subject, are in `subjects.p
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,13 +24,34 @@ Facts = Mapping[Variable, Sequence[Any]]
 class TermMaker:
     """A function on terms that makes a term of one more op.
 
-    arity: the number of operands. commutative: two operands may change places.
+    arity: the number of operands. commutative: two operands may change places. form: how a person
+    writes the term, such as "{} @ {}"; "" if unknown.
     """
 
     name: str
     build: Callable[..., Any]
     arity: int
     commutative: bool = False
+    form: str = ""
+
+    def written(self, operands: Sequence[str]) -> str:
+        """Return the source of a term from that of its operands; "" if one is unknown."""
+        if not self.form or not all(operands):
+            return ""
+        parts = re.split(r"(\{\})", self.form)
+        places = [i for i, part in enumerate(parts) if part == "{}"]
+        for i, text in zip(places, operands, strict=True):
+            is_argument = parts[i - 1].endswith(("(", ", ")) and parts[i + 1].startswith((")", ","))
+            parts[i] = text if is_argument or not is_infix(text) else f"({text})"
+        return "".join(parts)
+
+
+def is_infix(text: str) -> bool:
+    """Whether a source text has an operator outside of parentheses."""
+    inner, found = text, ""
+    while inner != found:
+        inner, found = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", inner), inner
+    return " " in inner or inner.startswith("-")
 
 
 @dataclass(frozen=True)

@@ -5,29 +5,28 @@ differ in what is known of the variables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-import rewrite_engine.facts.samples  # noqa: F401 (makes values of facts about matrices)
 import rewrite_engine.tensor as pt
+from rewrite_engine.discover import array_functions as F
+from rewrite_engine.discover.array_samples import (
+    NEAR_SEEDS,
+    Leaves,
+    far_samples,
+    having,
+    near_sample,
+)
 from rewrite_engine.discover.space import Facts, Sample, Space, TermMaker, maker
-from rewrite_engine.facts import lower_triangular, nonneg, positive, positive_definite, square
+from rewrite_engine.facts import lower_triangular, nonneg, positive_definite, square
 from rewrite_engine.graph.node import CONSTANT, Variable
 
 POINTS = 32  # of a sample of numbers
 #: numbers at which errors show
 FAR = (-800.0, -40.0, -2.5, -0.3, -1e-6, -1e-13, 1e-13, 1e-6, 0.3, 2.5, 40.0, 800.0, 1e5)
-LENGTHS = ((3, 2), (2, 4), (4, 3), (5, 2), (2, 3))  # n and m of samples of arrays
-NEAR_SEEDS = 10  # seeds below are of samples that tell terms apart
-SCALES = (1e-160, 1e160)  # of arrays far out
-
-#: elements that have a fact, of any others
-OF_NUMBERS: dict[Any, Callable[[Any], Any]] = {
-    nonneg: np.abs,
-    positive: lambda a: np.where(a == 0, 1.0, np.abs(a)),
-}
 
 
 def named(text: str) -> list[TermMaker]:
@@ -88,16 +87,6 @@ def far_grid(leaves: Sequence[Variable], far: Sequence[float], declared: Facts) 
     return [dict(zip(leaves, grid, strict=True))] if grid.size else []
 
 
-def having(value: Any, facts: Iterable[Any]) -> Any:
-    """Return a value that has facts, made of any other."""
-    for one in facts:
-        make = OF_NUMBERS.get(one) or one.drawer
-        if make is None:
-            raise ValueError(f"no value with the fact {one.name} can be made")
-        value = make(value)
-    return value
-
-
 def in_regimes(name: str, *regimes: Sequence[Any], **options: Any) -> list[Space]:
     """Return a space of numbers for each set of facts that all variables have."""
     return [numbers(name, facts=facts, **options) for facts in regimes]
@@ -123,75 +112,25 @@ ARRAYS: dict[str, tuple[Any, str, tuple[Any, ...]]] = {
 def arrays(name: str, functions: Sequence[TermMaker], variables: str, size: int = 3) -> Space:
     """Return a space of functions of arrays, by the names of variables in `ARRAYS`."""
     leaves = {ARRAYS[one][0](one): ARRAYS[one][1:] for one in variables}
-
-    def draw(seed: int, declared: Facts, scale: float = 1.0) -> Sample:
-        rng = np.random.default_rng(seed)
-        n, m = LENGTHS[seed % len(LENGTHS)]
-        found: dict[Variable, Any] = {}
-        for v, (letters, own) in leaves.items():
-            facts = declared.get(v, ())
-            loose = letters == "nn" and bool(own) and not facts  # (a square only by its facts)
-            shape = tuple([{"n": n, "m": m}[letter] for letter in ("nm" if loose else letters)])
-            value = rng.uniform(0.2, 1.6, shape) * rng.choice([-1.0, 1.0], shape)
-            if len(shape) == 2:
-                value = value + 2 * np.eye(*shape)
-            found[v] = having(np.asarray(value * scale), facts)
-        return found
-
-    def far(declared: Facts) -> Sequence[Sample]:
-        return [draw(NEAR_SEEDS, declared, scale) for scale in (1.0, *SCALES)]
-
-    facts = {v: own for v, (_, own) in leaves.items()}
-    lengths = {v: letters for v, (letters, _) in leaves.items()}
-    return Space(name, functions, facts, draw, (), far, size, lengths)
+    return array_space(name, functions, leaves, size)
 
 
-def fn(
-    name: str, build: Callable[..., Any], arity: int = 1, commutative: bool = False
-) -> TermMaker:
-    """Return a maker with a name."""
-    return TermMaker(name, build, arity, commutative)
-
-
-T = fn("T", lambda a: _matrix(a).T)
-DOT = fn("dot", lambda a, b: _array(a) @ _array(b), 2)
-INV, DET = fn("inv", pt.linalg.inv), fn("det", pt.linalg.det)
-SOLVE = fn("solve", pt.linalg.solve, 2)
-LOGABSDET = fn("logabsdet", lambda a: pt.linalg.slogdet(a)[1])
-TRACE, DIAG = fn("trace", pt.trace), fn("diag", pt.diag)
-MUL, ADD, DIV = named("mul add true_div")
-OUTER = fn("outer", pt.outer, 2)
-ROWS = fn("rows", lambda a, u: _vector(u)[:, None] * _matrix(a), 2)
-SUM, PROD = fn("sum", lambda a: _array(a).sum()), fn("prod", lambda a: _array(a).prod())
-MAX = fn("max", lambda a: _array(a).max())
-SUM0 = fn("sum0", lambda a: _matrix(a).sum(axis=0))
-SUM1 = fn("sum1", lambda a: _matrix(a).sum(axis=1))
-FIRST, LAST = fn("first", lambda a: _array(a)[0]), fn("last", lambda a: _array(a)[-1])
-REVERSED = fn("reversed", lambda u: _array(u)[::-1])
-CUMSUM, SORT = (
-    fn("cumsum", lambda u: pt.cumsum(_vector(u))),
-    fn("sort", lambda u: pt.sort(_vector(u))),
-)
-CHOLESKY = fn("cholesky", pt.linalg.cholesky)
-TRIANGULAR = fn("solve_triangular", lambda l, u: pt.linalg.solve_triangular(l, u, lower=True), 2)
-
-
-def _array(v: Any) -> Any:
-    if v.type.ndim < 1:
-        raise TypeError("a number")
-    return v
-
-
-def _vector(v: Any) -> Any:
-    if v.type.ndim != 1:
-        raise TypeError("no vector")
-    return v
-
-
-def _matrix(v: Any) -> Any:
-    if v.type.ndim != 2:
-        raise TypeError("no matrix")
-    return v
+def array_space(
+    name: str, functions: Sequence[TermMaker], leaves: Leaves, size: int = 3, numbers: Any = ()
+) -> Space:
+    """Return a space of functions of arrays. leaves: the names of the lengths of each variable,
+    each `n` or `m`, and its facts.
+    """
+    return Space(
+        name,
+        functions,
+        {v: tuple(own) for v, (_, own) in leaves.items()},
+        partial(near_sample, leaves),
+        numbers,
+        partial(far_samples, leaves),
+        size,
+        {v: letters for v, (letters, _) in leaves.items()},
+    )
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -232,7 +171,6 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
         *POSITIVE_THEN_REAL,
         functions="exp2 log2 log10 exp log log1p expm1 sqrt neg add mul",
         constants=(1.0, LN2, 1 / LN2, 1 / LN10),
-        size=2,
     ),
     "gamma": lambda: in_regimes(
         "gamma",
@@ -255,8 +193,8 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
             "bessel",
             [
                 *named("i0 i1 j0 j1 exp log neg add sub mul true_div"),
-                fn("ive0", lambda x: pt.ive(0.0, x)),
-                fn("ive1", lambda x: pt.ive(1.0, x)),
+                TermMaker("ive0", lambda x: pt.ive(0.0, x), 1),
+                TermMaker("ive1", lambda x: pt.ive(1.0, x), 1),
             ],
             variables="x",
             constants=(),
@@ -268,65 +206,64 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
     "logic": lambda: [
         numbers(
             "logic",
-            [*named("maximum minimum abs sign neg add sub mul"), fn("choice", choice, 3)],
+            [*named("maximum minimum abs sign neg add sub mul"), TermMaker("choice", choice, 3)],
             constants=(0.0,),
         )
     ],
     "reductions": lambda: [
         arrays(
             "reductions",
-            [SUM, PROD, MAX, CUMSUM, SORT, MUL, ADD, *named("exp log abs neg sqr")],
+            [
+                *(F.sum_of("12"), F.product_of("12"), F.MAX, F.MIN, F.CUMSUM, F.SORT),
+                *(F.times("01", "01"), F.plus("01")),
+                *F.on("exp log abs neg sqr", "01"),
+            ],
             "uvc",
         )
     ],
     "index": lambda: [
         arrays(
             "index",
-            [FIRST, LAST, REVERSED, SUM, CUMSUM, SORT, T, DOT, OUTER, MUL, ADD, *named("exp")],
-            "auvw",
+            [
+                *(F.FIRST, F.LAST, F.COLUMN, F.REVERSED, F.sum_of("12"), F.CUMSUM, F.SORT),
+                *(F.T, *F.DOTS, F.OUTER, F.DIAG, F.times("012", "012"), F.plus("012")),
+                *F.on("exp", "012"),
+            ],
+            "abuvw",
             size=2,
         )
     ],
     "products": lambda: [
-        arrays("products", [T, DOT, OUTER, ROWS, SUM, SUM0, SUM1, MUL, TRACE, DIAG], "abuvw")
+        arrays(
+            "products",
+            [
+                *(F.T, *F.DOTS, F.OUTER, F.ROWS, F.COLUMNS, F.times("1", "1"), F.times("2", "2")),
+                *(F.sum_of("12"), F.SUM0, F.SUM1, F.TRACE, F.DIAG),
+            ],
+            "abuw",
+        )
     ],
     "linalg": lambda: [
+        arrays("linalg", [F.T, *F.DOTS, F.INV, F.SOLVE], "stau"),
         arrays(
-            "linalg",
+            "determinants",
             [
-                T,
-                DOT,
-                INV,
-                DET,
-                SOLVE,
-                LOGABSDET,
-                TRACE,
-                DIAG,
-                MUL,
-                ROWS,
-                PROD,
-                *named("abs log reciprocal"),
+                *(F.T, *F.DOTS, F.INV, F.DET, F.LOGABSDET, F.TRACE, F.DIAG, F.ROWS, F.COLUMNS),
+                *(F.product_of("1"), F.sum_of("1"), F.times("0", "0"), F.times("1", "1")),
+                *(F.plus("0"), *F.on("abs log reciprocal", "01"), *F.on("neg", "0")),
             ],
             "stu",
-        )
+        ),
     ],
     "factors": lambda: [
+        arrays("triangular", [F.T, *F.DOTS, F.INV, F.SOLVE, F.TRIANGULAR], "lau", size=2),
         arrays(
-            "factors",
+            "definite",
             [
-                CHOLESKY,
-                T,
-                DOT,
-                INV,
-                DET,
-                LOGABSDET,
-                SOLVE,
-                TRIANGULAR,
-                SUM,
-                DIAG,
-                *named("log sqr"),
+                *(F.CHOLESKY, F.T, *F.DOTS, F.INV, F.SOLVE, F.LOGABSDET),
+                *(F.DIAGONAL, F.sum_of("1"), *F.on("log", "1"), F.plus("0"), *F.on("neg", "0")),
             ],
-            "klu",
-        )
+            "kau",
+        ),
     ],
 }
