@@ -19,6 +19,7 @@ LENGTHS = ((3, 2), (2, 4), (4, 3), (5, 2), (2, 3))  # n and m of samples
 FAR_LENGTHS = (6, 4)
 NEAR_SEEDS = 10  # seeds below are of samples that tell terms apart
 SCALE = 1e60  # a product of six such numbers overflows, and that of two does not
+SQUARE_SCALE = 1e160  # the square of such a number overflows
 CONDITION = 1e6  # one solve is right, and one with a product of two such matrices is wrong
 MAGNITUDES = (800.0, 40.0, 2.5, 0.3, 1e-6, 1e-13)  # far apart, so that sums do not cancel
 TIED = (-1.0, 0.0, 1.0, 2.0)
@@ -84,6 +85,16 @@ def small(rng: Any, shape: tuple[int, ...]) -> Any:
     return moderate(rng, shape) / SCALE
 
 
+def huge(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return numbers whose squares overflow."""
+    return moderate(rng, shape) * SQUARE_SCALE
+
+
+def tiny(rng: Any, shape: tuple[int, ...]) -> Any:
+    """Return numbers whose squares underflow."""
+    return moderate(rng, shape) / SQUARE_SCALE
+
+
 def spread(rng: Any, shape: tuple[int, ...]) -> Any:
     """Return numbers of all magnitudes."""
     size = int(np.prod(shape))
@@ -104,7 +115,7 @@ def ill_conditioned(rng: Any, shape: tuple[int, ...]) -> Any:
     return left * np.geomspace(1, 1 / CONDITION, len(sizes)) @ right
 
 
-FAR_ELEMENTS = (moderate, large, small, spread, tied, ill_conditioned)
+FAR_ELEMENTS = (moderate, large, small, huge, tiny, spread, tied, ill_conditioned)
 
 
 # --- samples --------------------------------------------------------------------------------------
@@ -128,7 +139,8 @@ def far_samples(leaves: Leaves, declared: Facts) -> list[Sample]:
     found = []
     for k, elements in enumerate(FAR_ELEMENTS):
         rng, same = np.random.default_rng(NEAR_SEEDS + k), [elements] * len(leaves)
-        found.append(sample(leaves, same, rng, FAR_LENGTHS, declared))
+        with np.errstate(over="ignore", invalid="ignore"):  # (of a matrix times its transpose)
+            found.append(sample(leaves, same, rng, FAR_LENGTHS, declared))
     return found
 
 
