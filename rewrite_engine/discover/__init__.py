@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.discover.choose import Chooser, ChosenRules, FoundRule, propose
 from rewrite_engine.discover.claims import OF_ARRAYS, OF_NUMBERS, with_claim
@@ -124,22 +124,15 @@ def discover(
     `UnknownNameError`.
     """
     known, result = list(rules), Discovery()
-    left_out = sorted(excluding)
-    limits = {
-        "size": size,
-        "terms": terms,
-        "seconds": seconds,
-        "equations": equations,
-        "excluding": left_out,
-    }
-    folder = None if keep is None else KeptSpaces(Path(keep), limits)
+    options = SearchOptions(size, terms, seconds, sorted(excluding), claims, equations)
+    folder = None if keep is None else KeptSpaces(Path(keep), options._asdict())
     spaces = [one if size is None else replace(one, size=size) for one in _spaces(what)]
     for space in spaces:
         read = folder.read(space) if folder else None
         if read is None:
-            search = SpaceSearch(space, terms, seconds, left_out, told)
+            search = SpaceSearch(space, options, told)
             try:
-                record, found = search.run(known, claims, equations)
+                record, found = search.run(known)
             except KeyboardInterrupt:
                 result.stopped = f"interrupted in {search.title}"
                 break
@@ -153,21 +146,24 @@ def discover(
     return result
 
 
+class SearchOptions(NamedTuple):
+    """Options of a search: see `discover`."""
+
+    size: int | None
+    terms: int
+    seconds: float
+    excluding: Sequence[str]
+    claims: bool
+    equations: bool
+
+
 class SpaceSearch:
-    """Search in one space. told: is called with lines on how far it is. For the other arguments see
-    `discover`.
-    """
+    """Search in one space. told: is called with lines on how far it is."""
 
     def __init__(
-        self,
-        space: Space,
-        terms: int,
-        seconds: float,
-        excluding: Sequence[str],
-        told: Callable[[str], Any],
+        self, space: Space, options: SearchOptions, told: Callable[[str], Any] = silent
     ) -> None:
-        self.space, self.terms, self.seconds, self.told = space, terms, seconds, told
-        self.excluding = excluding
+        self.space, self.options, self.told = space, options, told
         self.facts = sorted({f.name for some in space.variables.values() for f in some})
         self.title = f"{space.name} ({', '.join(self.facts)})" if self.facts else space.name
 
@@ -175,16 +171,15 @@ class SpaceSearch:
         """Report how far it is."""
         self.told(f"{self.title}: {line}")
 
-    def run(
-        self, known: Sequence[Any], claims: bool, equations: bool
-    ) -> tuple[SpaceRecord, list[FoundRule]]:
+    def run(self, known: Sequence[Any]) -> tuple[SpaceRecord, list[FoundRule]]:
         """Return the record of the space, and its rules. known: other rules."""
-        start, judge = perf_counter(), Judge(self.space, self.excluding)
-        grown = grow(self.space, self.terms, self.seconds, self.say)
-        proposals = propose(grown, judge, equations=equations, told=self.say)
-        chooser = Chooser(judge, self.seconds, known, equations)
+        options, start = self.options, perf_counter()
+        judge = Judge(self.space, options.excluding)
+        grown = grow(self.space, options.terms, options.seconds, self.say)
+        proposals = propose(grown, judge, equations=options.equations, told=self.say)
+        chooser = Chooser(judge, options.seconds, known, options.equations)
         choice = chooser.run(proposals, self.say)
-        if claims:
+        if options.claims:
             keep_right(choice, OF_NUMBERS if self.space.pointwise else OF_ARRAYS)
         found = choice.accepted
         gains = [gain_of(one.proposal, judge) for one in found]

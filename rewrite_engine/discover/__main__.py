@@ -117,7 +117,7 @@ def space_of(text: str, functions: str) -> str | Space:
         raise UnknownNameError(f"the module {module} has no {name}{hint}")
     own = maker(fn, name)
     variables = "xyz"[: max(own.arity, 1)]
-    return numbers(name, [own, *named(functions)], variables, constants=(1.0,))
+    return numbers(name, [own, *named(functions)], variables, constants=(1.0,), about=(name,))
 
 
 if __name__ == "__main__":

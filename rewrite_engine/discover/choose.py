@@ -5,9 +5,10 @@ them, one by one, and drops what the shipped rules and those before it imply.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations, count
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import CONSTANT, Constant, Variable
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.judge.noise import NoisyRunner, noises, within
 from rewrite_engine.judge.values import TermValues
 from rewrite_engine.language import rule_of
 from rewrite_engine.match.claim import Claim, refines
@@ -142,7 +144,8 @@ def propose(
     how far it is.
     """
     space = terms.space
-    members = sorted([t for some in terms.equal for t in some], key=lambda t: t.size)[:most]
+    classes = [some for some in terms.equal if any([t.is_about(space.about) for t in some])]
+    members = sorted([t for some in classes for t in some], key=lambda t: t.size)[:most]
     now: dict[EnumeratedTerm, Judged] = {}
     for start in range(0, len(members), AT_ONCE):
         told(f"{start} of {len(members)} terms judged")
@@ -150,7 +153,7 @@ def propose(
         now.update(zip(some, judge.today([t.variable for t in some]), strict=True))
     found: list[Proposal] = []
     ops = ops_of(terms)
-    for some in terms.equal:
+    for some in classes:
         known = [t for t in some if t in now]
         for left in known:
             if left.size and is_in_order(left.leaves, space):
@@ -158,7 +161,8 @@ def propose(
         if equations:
             taken = {p.left for p in found}
             found += [p for p in as_good(known, now, space) if p.left not in taken]
-    return sorted(found, key=order_of)
+    wanted = [p for p in found if any([t.is_about(space.about) for t in p[:2]])]
+    return sorted(wanted, key=order_of)
 
 
 def better(
@@ -487,24 +491,43 @@ def holds(space: Space, one: Proposal, facts: Facts) -> bool:
             given = dict(space.draw(seed, facts))
         except (ValueError, ArithmeticError):
             continue
-        values = TermValues(PlainRunner(), given)
-        a, b = [value_or_none(values, t.variable) for t in (one.left, one.right)]
+        a, b = [value_or_none(TermValues(PlainRunner(), given), t.variable) for t in one[:2]]
         if a is None and b is None:
             continue
-        if a is None or b is None or not are_equal(a, b, space.pointwise):
+        if a is None or b is None:
+            return False
+        if space.pointwise:  # (a number stands for an array of it)
+            a, b = np.broadcast_arrays(a, b)
+        if not are_equal(a, b, space.pointwise, partial(under_noise, one, given)):
             return False
         compared += 1
     return compared > 0
 
 
-def are_equal(a: Any, b: Any, pointwise: bool) -> bool:
-    """Whether two values are equal, up to rounding."""
-    if pointwise:  # (a number stands for an array of it)
-        a, b = np.broadcast_arrays(a, b)
+def are_equal(a: Any, b: Any, pointwise: bool, samples: Callable[[], Any]) -> bool:
+    """Whether two values are equal, up to rounding. samples: makes values of both under noise, for
+    what is a difference of large parts and has few digits.
+    """
     if not isinstance(a, np.ndarray | np.number) or a.dtype.kind not in "fc":
         return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
     if np.shape(a) != np.shape(b):
         return False
-    sizes = np.abs(np.asarray(a))
-    largest = 1e-300 if pointwise else sizes[~np.isnan(sizes)].max(initial=1e-300)
-    return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * largest, equal_nan=True))
+    if not pointwise:
+        sizes = np.abs(np.asarray(a))
+        rest = CLOSE * sizes[~np.isnan(sizes)].max(initial=1e-300)
+        return bool(np.allclose(a, b, rtol=CLOSE, atol=rest, equal_nan=True))
+    same = np.isclose(a, b, rtol=CLOSE, atol=0, equal_nan=True)
+    if not same.all():
+        of_a, of_b = samples()
+        same = same | within(a, b, of_a) | within(b, a, of_b)
+    return bool(same.all())
+
+
+def under_noise(one: Proposal, given: Mapping[Variable, Any]) -> list[list[Any]]:
+    """Return values of both sides where each result of a node is moved by a unit."""
+    found: list[list[Any]] = [[], []]
+    for dice in noises():
+        values = TermValues(NoisyRunner(PlainRunner(), dice), dict(given))
+        for samples, term in zip(found, one[:2], strict=True):
+            samples.append(value_or_none(values, term.variable))
+    return found

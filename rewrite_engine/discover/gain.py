@@ -20,10 +20,11 @@ LEAST_TIMES = 1.02  # below, a term costs as much
 
 @dataclass(frozen=True)
 class Gain:
-    """What a rule gains. points: far points at which the right side alone is right. digits: right
-    digits today and with the rule, at the example: the most ordinary of these points. example: the
-    point with the value today and the true one, or "". price: what both sides cost, in flops of the
-    sample, with a little for each call.
+    """What a rule gains. points: far points at which the right side alone is right; of an op
+    without an exact meaning, at which rounding does not move it. digits: right digits today and with the
+    rule, at the example: the most ordinary of these points. example: the point with the value today
+    and the true one, or "". price: what both sides cost, in flops of the sample, with a little for
+    each call.
     """
 
     points: int
@@ -40,6 +41,8 @@ class Gain:
         found = list[str]()
         if self.digits is not None:
             found.append(f"{self.digits[0]:.0f} -> {self.digits[1]:.0f} digits at {self.example}")
+        elif self.points:
+            found.append(f"steadier at {self.points} points")
         if self.times > LEAST_TIMES:
             found.append(f"{times_text(self.times)} times cheaper")
         return "; ".join(found) or ("fewer ops" if self.price[1] < self.price[0] else "as good")

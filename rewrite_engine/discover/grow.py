@@ -7,7 +7,7 @@ whatever fails or overflows at a sample, is no term.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from time import perf_counter
@@ -31,13 +31,18 @@ SMALL = 1e-9  # of an array's largest element: what is less is rounding
 @dataclass(frozen=True, slots=True, eq=False)
 class EnumeratedTerm:
     """An enumerated term. size: the number of ops; leaves: its variables, as they occur; text: how
-    a person writes it, "" if unknown. Each is equal to itself only.
+    a person writes it, "" if unknown; names: of the functions in it. Each is equal to itself only.
     """
 
     variable: Variable
     size: int
     leaves: tuple[Variable, ...]
     text: str = ""
+    names: frozenset[str] = frozenset()
+
+    def is_about(self, names: Iterable[str]) -> bool:
+        """Whether one of some functions is in it; True if there are none."""
+        return not names or not self.names.isdisjoint(names)
 
 
 @dataclass
@@ -152,7 +157,8 @@ class Grower:
         if isinstance(made, Variable) and made.owner is not None:
             leaves = dict.fromkeys([v for term in operands for v in term.leaves])
             text = one.written([term.text for term in operands])
-            if self.add(EnumeratedTerm(made, size, tuple(leaves), text)):
+            names = frozenset({one.name}).union(*[term.names for term in operands])
+            if self.add(EnumeratedTerm(made, size, tuple(leaves), text, names)):
                 self.result.unused.pop(one.name, None)
             elif one.name in self.result.unused:
                 self.result.unused[one.name] = "its terms have no values at the samples"

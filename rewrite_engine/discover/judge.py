@@ -14,13 +14,15 @@ import numpy as np
 from mpmath import mp
 
 from rewrite_engine.discover.grow import PlainRunner, price_of
-from rewrite_engine.discover.space import Facts, Space
+from rewrite_engine.discover.space import Facts, Sample, Space
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.replace import first_of_equal, rebuilt
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.judge import truth
 from rewrite_engine.judge.exact import NotKnown, exact
+from rewrite_engine.judge.noise import NoisyRunner, noises
 from rewrite_engine.judge.values import NoValue, TermValues
 from rewrite_engine.language import rewritten_graph
 
@@ -120,15 +122,27 @@ class Judge:
         return with_shared_parts(rebuilt(found, own, True))
 
     def wrong(self, term: Variable, form: Variable, values: Sequence[TermValues]) -> frozenset[int]:
-        """Return the elements of far samples at which a form of a term is wrong."""
+        """Return the elements of far samples at which a form of a term is wrong. Of an elementwise
+        term without a true value: at which it has no value, or rounding in its steps moves it.
+        """
         found, start = set[int](), 0
-        for true, computed in zip(self.truths, values, strict=True):
-            right = self.true_value(term, true)
+        for k, (true, computed) in enumerate(zip(self.truths, values, strict=True)):
+            right, value = self.true_value(term, true), value_or_none(computed, form)
             if right is not None:
-                value = value_or_none(computed, form)
                 found |= {start + i for i in wrong_in(value, right, self.space.pointwise)}
+            elif self.space.pointwise:
+                moved = [value_or_none(noisy, form) for noisy in self.noisy[k]]
+                found |= {start + i for i in unsteady(value, moved)}
             start += MOST_ELEMENTS
         return frozenset(found)
+
+    @cached_property
+    def noisy(self) -> list[list[TermValues]]:
+        """Values at each far sample where each result of a node is moved by a unit."""
+        return [
+            [TermValues(NoisyRunner(PlainRunner(), dice), dict(given)) for dice in noises()]
+            for given in self.far
+        ]
 
     def true_value(self, term: Variable, at: TermValues) -> Any:
         """Return the true value of a term at a far sample; None if it is not known."""
@@ -136,8 +150,10 @@ class Judge:
             return value_or_none(at, term)
 
     def same(self, left: Variable, right: Variable) -> bool:
-        """Return whether two terms have one true value at all far samples that both have one at;
-        also if the true value of one of them is not known: of an op without an exact meaning.
+        """Return whether two terms have one true value at all far samples that both have one at.
+
+        The true value of an op without an exact meaning is not known; its terms are compared as
+        they are computed, where all variables are 0, 1 or -1.
         """
         compared = known = 0
         for at in self.truths:
@@ -157,7 +173,22 @@ class Judge:
             if not all([x is not False for x in found]):
                 return False
             compared += sum(x is True for x in found)
+        if not known and self.space.pointwise:
+            return all([self.same_at_ends(left, right, given) for given in self.far])
         return compared > 1 or not known
+
+    def same_at_ends(self, left: Variable, right: Variable, given: Sample) -> bool:
+        """Return whether two terms are computed alike where all variables of a sample are 0, 1 or
+        -1, and both are finite.
+        """
+        values = TermValues(PlainRunner(), dict(given))
+        a, b = [value_or_none(values, v) for v in (left, right)]
+        if a is None or b is None:
+            return True
+        ends = np.logical_and.reduce([np.isin(x, (-1.0, 0.0, 1.0)) for x in given.values()])
+        compared = ends & np.isfinite(a) & np.isfinite(b)
+        a, b = [np.broadcast_to(x, compared.shape)[compared] for x in (a, b)]
+        return bool(np.allclose(a, b, rtol=NEAR, atol=NEAR))
 
 
 def with_shared_parts(terms: Sequence[Variable]) -> list[Variable]:
@@ -197,6 +228,17 @@ def near(x: Any, y: Any, digits: int, rest: Any = 0) -> bool | None:
     if size > GREATEST or 0 < size < LEAST:
         return None
     return bool(abs(x - y) <= max(size * mp.mpf(10) ** -digits, rest))
+
+
+def unsteady(value: Any, moved: Sequence[Any]) -> list[int]:
+    """Return the elements of a value that are not finite, or differ from values under noise."""
+    if value is None or any([a is None for a in moved]):
+        return []
+    every = np.array(np.broadcast_arrays(value, *moved), dtype="float64")
+    with np.errstate(all="ignore"):
+        gap = np.abs(every - every[0]).max(axis=0)
+        steady = gap <= np.maximum(NEAR * np.abs(every[0]), LEAST)
+    return [int(i) for i in np.flatnonzero(~steady)]
 
 
 def has_rounded(term: Variable) -> bool:

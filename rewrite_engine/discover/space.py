@@ -65,7 +65,7 @@ class Space:
     the largest number of ops. lengths: names of the lengths of variables; variables of one type
     with the same lengths and facts stand for each other. pointwise: elements do not depend on each
     other, so that a value may have one that is much smaller than another. bits: to which values are
-    compared.
+    compared. about: names of functions, if only rules with one of them are wanted.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Space:
     lengths: Mapping[Variable, str] = field(default_factory=dict)
     pointwise: bool = False
     bits: int = 30
+    about: Sequence[str] = ()
 
     def kinds(self) -> list[list[Variable]]:
         """Return the variables by kind: of one type, with the same lengths and facts."""

@@ -26,7 +26,10 @@ from rewrite_engine.graph.node import CONSTANT, Variable
 
 POINTS = 32  # of a sample of numbers
 #: numbers at which errors show
-FAR = (-800.0, -40.0, -2.5, -0.3, -1e-6, -1e-13, 1e-13, 1e-6, 0.3, 2.5, 40.0, 800.0, 1e5)
+FAR = (
+    -800.0, -40.0, -2.5, -1.0, -0.3, -1e-6, -1e-13, 0.0,
+    1e-13, 1e-6, 0.3, 1.0, 2.5, 40.0, 800.0, 1e5,
+)  # fmt: skip
 
 
 def named(text: str) -> list[TermMaker]:
@@ -50,9 +53,11 @@ def numbers(
     low: float = 0.15,
     high: float = 1.5,
     size: int = 3,
+    about: Sequence[str] = (),
 ) -> Space:
     """Return a space of elementwise functions. facts: of all variables. low, high: the absolute
-    values at which terms are told apart; far: numbers at which errors show.
+    values at which terms are told apart; far: numbers at which errors show. about: names of
+    functions, if only rules with one of them are wanted.
     """
     leaves = [pt.vector(v) for v in variables]
 
@@ -74,6 +79,7 @@ def numbers(
         lambda declared: far_grid(leaves, far, declared),
         size,
         pointwise=True,
+        about=about,
     )
 
 
@@ -185,7 +191,7 @@ SUBJECTS: Mapping[str, Callable[[], list[Space]]] = {
         functions="erf erfc erfcx erfinv logerfc exp log log1p neg sqr add sub mul",
         variables="x",
         constants=(1.0,),
-        far=(-20.0, -5.0, -2.5, -0.3, -1e-6, -1e-13, 1e-13, 1e-6, 0.3, 2.5, 5.0, 20.0, 40.0),
+        far=(-20.0, -5.0, -2.5, -0.3, -1e-6, -1e-13, 0.0, 1e-13, 1e-6, 0.3, 2.5, 5.0, 20.0, 40.0),
         high=0.9,
     ),
     "bessel": lambda: [
