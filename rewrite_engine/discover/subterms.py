@@ -1,0 +1,227 @@
+"""Small subterms of a graph, on the variables of a space: `subterms`.
+
+A subterm has up to three elementwise ops and two variables. Its variables stand for inputs of the
+graph, for results of other ops, and for inner terms: a large term has many small ones that are cut
+off at some level. Subterms of the same ops, numbers and facts are one, with several places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.facts import bounded, nonneg, positive
+from rewrite_engine.graph.assume import Assume
+from rewrite_engine.graph.inner import HasInnerGraph, unfolded
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.replace import rebuilt
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.tensor.elemwise import Elemwise
+
+MAX_OPS, MAX_VARIABLES = 3, 2
+LIBRARY = __name__.partition(".")[0]
+LENGTH = 8  # of the vector on which an author's op is tried
+Bounds = tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a subterm is in a graph: its root, its nodes, and the variables that it is cut at."""
+
+    root: Variable
+    nodes: frozenset[Apply]
+    leaves: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subterm:
+    """Subterm of a graph. term: on variables of a space, its `leaves`. facts, bounds: of each leaf,
+    as far as they are known at all places.
+    """
+
+    term: Variable
+    size: int
+    leaves: tuple[Variable, ...]
+    facts: tuple[tuple[Any, ...], ...]
+    bounds: tuple[Bounds, ...]
+    places: list[Place] = field(default_factory=list)
+
+    @property
+    def nodes(self) -> list[Apply]:
+        """The ops of the term, operands first."""
+        return toposort([self.term])
+
+
+@dataclass(frozen=True)
+class Subterms:
+    """Subterms of a graph. found: small ones first. outputs: the graph, ops unfolded that are
+    graphs themselves. own: elementwise ops that are not the library's. inside: ops whose inner
+    graphs are not looked at. unfit: subterms that are not of numbers in float64.
+    """
+
+    found: list[Subterm]
+    outputs: list[Variable]
+    own: list[Op]
+    inside: int
+    unfit: int
+
+
+def subterms(outputs: Sequence[Variable]) -> Subterms:
+    """Return the small subterms of a graph."""
+    inline = {n.op for n in toposort(outputs) if isinstance(n.op, HasInnerGraph) and n.op.inline}
+    outputs = unfolded(outputs, inline) if inline else list(outputs)
+    return SubtermFinder(outputs).run()
+
+
+class SubtermFinder:
+    """Run of a search for subterms."""
+
+    def __init__(self, outputs: list[Variable]) -> None:
+        self.outputs, self.nodes = outputs, toposort(outputs)
+        self.variables = [pt.vector(name) for name in "xy"[:MAX_VARIABLES]]
+        self.known: dict[Variable, tuple[tuple[Any, ...], Bounds]] = {}
+        self.elementwise: dict[Any, bool] = {}
+        self.found: dict[Any, Subterm] = {}
+        self.unfit = 0
+        self.declared: dict[Variable, set[str]] = {}
+        for node in self.nodes:
+            if isinstance(node.op, Assume):
+                own = self.declared.setdefault(stripped(node.outputs[0]), set())
+                own |= {fact.name for fact, _ in node.op.declared}
+
+    def run(self) -> Subterms:
+        """Look at the terms of all nodes."""
+        for node in self.nodes:
+            if self.is_elementwise(node) and node.outputs[0].type.kind == "f":
+                for inside in self.cuts(node):
+                    self.add(node.outputs[0], inside)
+        ops = dict.fromkeys([n.op for n in self.nodes if self.is_elementwise(n)])
+        inner = [n for n in self.nodes if isinstance(n.op, HasInnerGraph)]
+        found = sorted(self.found.values(), key=lambda one: one.size)
+        return Subterms(found, self.outputs, [*filter(is_own, ops)], len(inner), self.unfit)
+
+    def cuts(self, root: Apply) -> Iterator[frozenset[Apply]]:
+        """Yield the sets of nodes of the terms with this root, small ones first."""
+        some = {frozenset([root])}
+        for _ in range(MAX_OPS):
+            yield from some
+            some = {
+                inside | {v.owner}
+                for inside in some
+                for node in inside
+                for v in node.inputs
+                if v.owner is not None and v.owner not in inside and self.is_elementwise(v.owner)
+            }
+
+    def is_elementwise(self, node: Apply) -> bool:
+        """Whether a node is an elementwise function of numbers."""
+        kinds = {v.type.kind for v in node.inputs if number_of(v) is None}
+        if len(node.outputs) != 1 or not kinds <= {"f", "b"}:
+            return False
+        if node.outputs[0].type.kind not in "fb" or "Cast" in str(node.op):
+            return False
+        key = node.op, len(node.inputs)
+        if key not in self.elementwise:
+            op = node.op
+            self.elementwise[key] = isinstance(op, Elemwise) or is_own_elementwise(*key)
+        return self.elementwise[key]
+
+    def add(self, root: Variable, inside: frozenset[Apply]) -> None:
+        """Add the place of a term, if it has few variables."""
+        nodes = [n for n in toposort([root]) if n in inside]
+        made = {n.outputs[0] for n in nodes}
+        every = dict.fromkeys([v for n in nodes for v in n.inputs if v not in made])
+        numbers = {v: constant_of(v) for v in every if number_of(v) is not None}
+        real: dict[Variable, Variable] = {}  # (a declaration goes with its variable)
+        for v in every:
+            if v not in numbers:
+                real[stripped(v)] = v if v.owner is not None else real.get(stripped(v), v)
+        leaves = tuple(real.values())
+        if not 1 <= len(leaves) <= MAX_VARIABLES or any([v.type.kind != "f" for v in leaves]):
+            return
+        mine = dict(zip(real, self.variables, strict=False))
+        pairs = numbers | {v: mine[stripped(v)] for v in every if v not in numbers}
+        try:
+            term = rebuilt([root], pairs, False)[0]
+        except Exception:  # (an op of other types only)
+            term = root
+        if getattr(term.type, "dtype", "") != "float64" or term.type.ndim != 1:
+            self.unfit += 1
+            return
+        known = [self.facts_of(v) for v in leaves]
+        facts, bounds = tuple([f for f, _ in known]), tuple([b for _, b in known])
+        one = Subterm(term, len(nodes), tuple(mine.values()), facts, bounds)
+        key = key_of_term(term), facts, bounds
+        self.found.setdefault(key, one).places.append(Place(root, inside, leaves))
+
+    def facts_of(self, v: Variable) -> tuple[tuple[Any, ...], Bounds]:
+        """Return what is known of a variable: its sign, and its bounds."""
+        if v not in self.known:
+            declared = self.declared.get(v, set())
+            facts: tuple[Any, ...] = ()
+            for fact in (positive, nonneg):
+                if not facts and (fact.name in declared or fact(v)):
+                    facts = (fact,)
+            ends = bounded(v)
+            self.known[v] = facts, tuple(map(float, ends.value)) if ends else None
+        return self.known[v]
+
+
+def stripped(v: Variable) -> Variable:
+    """Return a variable without its declarations."""
+    while v.owner is not None and isinstance(v.owner.op, Assume):
+        v = v.owner.inputs[0]
+    return v
+
+
+def number_of(v: Variable) -> Any:
+    """Return the number that a constant is; None for arrays and other variables."""
+    if v.head is not CONSTANT or v.type.kind not in "fiub":
+        return None
+    return v.data.item() if np.ndim(v.data) == 0 else None
+
+
+def constant_of(v: Variable) -> Variable:
+    """Return the constant of a number, in float64 if it is a float."""
+    return pt.constant(float(number_of(v))) if v.type.kind == "f" else v
+
+
+def key_of_term(v: Variable) -> Any:
+    """Return a key that equal terms on the same variables share."""
+    if v.owner is None:
+        return (str(v.type), number_of(v)) if v.head is CONSTANT else v
+    return (v.owner.op, *[key_of_term(one) for one in v.owner.inputs])
+
+
+def is_own(op: Op) -> bool:
+    """Whether an op is not the library's."""
+    made_of: Any = getattr(op, "scalar_op", op)
+    return type(made_of).__module__.partition(".")[0] != LIBRARY
+
+
+def is_own_elementwise(op: Op, arity: int) -> bool:
+    """Whether an author's op is an elementwise function, as far as one vector tells."""
+    if not is_own(op):
+        return False
+    leaves = [pt.vector() for _ in range(arity)]
+    given = np.random.default_rng(0).uniform(0.2, 0.8, (arity, LENGTH))
+    try:
+        node = op(*leaves).owner
+        whole, half = [computed(node, some) for some in (given, given[:, 1::2])]
+    except Exception:  # (an op of other types)
+        return False
+    return whole.shape == (LENGTH,) and np.array_equal(whole[1::2], half, equal_nan=True)
+
+
+def computed(node: Apply, given: Any) -> Any:
+    """Return the result of a node."""
+    storage: list[list[Any]] = [[None]]
+    with np.errstate(all="ignore"):
+        node.op.perform(node, list(given), storage)
+    return storage[0][0]
+
