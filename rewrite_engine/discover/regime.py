@@ -4,7 +4,7 @@ the subterms, and what is known of their variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -19,6 +19,7 @@ from rewrite_engine.graph.node import Variable
 
 #: shipped subjects whose functions are elementwise
 ELEMENTWISE = ("exp_log", "trigonometry", "powers", "gamma", "errors", "bessel", "logic")
+PARTS = (0.0, 0.3, 1.0)  # of an interval of known bounds, where terms are compared
 MAX_OPERANDS = 2  # of an op that makes terms
 
 
@@ -93,16 +94,17 @@ def space_of(
     (given,), near = base.far(base.variables), base.draw(0, base.variables)
     first = next(iter(base.variables))
     far, high = np.unique(given[first]), float(np.abs(near[first]).max())
+    ends = {v: b for v, b in zip(leaves, bounds, strict=True) if b is not None}
+    inner = [low + part * (top - low) for low, top in ends.values() for part in PARTS]
     made = numbers(
         subject,
         [*base.makers, *makers],
         "".join([str(v.name) for v in leaves]),
         dict.fromkeys([*usual, *constants]),
-        far=sorted({*far, *-far}),
+        far=sorted({*far, *-far, *inner}),
         high=high,
     )
     ours = dict(zip(made.variables, leaves, strict=True))
-    ends = {v: b for v, b in zip(leaves, bounds, strict=True) if b is not None}
     return replace(
         made,
         variables=dict.fromkeys(leaves, ()),

@@ -15,12 +15,14 @@ import numpy as np
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.facts import bounded, nonneg, positive
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.inner import HasInnerGraph, unfolded
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import rebuilt
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.language import rewritten_graph
 from rewrite_engine.tensor.elemwise import Elemwise
 
 MAX_OPS, MAX_VARIABLES = 3, 2
@@ -88,6 +90,7 @@ class SubtermFinder:
         self.elementwise: dict[Any, bool] = {}
         self.found: dict[Any, Subterm] = {}
         self.unfit = 0
+        self.cut = [n.outputs[0] for n in self.nodes if n.outputs[0].type.kind == "f"]
         self.declared: dict[Variable, set[str]] = {}
         for node in self.nodes:
             if isinstance(node.op, Assume):
@@ -160,16 +163,23 @@ class SubtermFinder:
         self.found.setdefault(key, one).places.append(Place(root, inside, leaves))
 
     def facts_of(self, v: Variable) -> tuple[tuple[Any, ...], Bounds]:
-        """Return what is known of a variable: its sign, and its bounds."""
+        """Return what is known of a variable, in any form: its sign, and its bounds."""
         if v not in self.known:
-            declared = self.declared.get(v, set())
+            declared = self.declared.get(stripped(v), set())
+            forms = [v, self.forms.get(v, v)]
             facts: tuple[Any, ...] = ()
             for fact in (positive, nonneg):
-                if not facts and (fact.name in declared or fact(v)):
+                if not facts and (fact.name in declared or any([fact(form) for form in forms])):
                     facts = (fact,)
-            ends = bounded(v)
-            self.known[v] = facts, tuple(map(float, ends.value)) if ends else None
+            ends = next((e for e in map(bounded, forms) if e), None)
+            self.known[v] = facts, (float(ends.value[0]), float(ends.value[1])) if ends else None
         return self.known[v]
+
+    @cached_property
+    def forms(self) -> dict[Variable, Variable]:
+        """What the terms of the graph are after all rules: more is known of some of these."""
+        found = rewritten_graph(self.cut).outputs if self.cut else []
+        return dict(zip(self.cut, found, strict=True))
 
 
 def stripped(v: Variable) -> Variable:
@@ -183,7 +193,8 @@ def number_of(v: Variable) -> Any:
     """Return the number that a constant is; None for arrays and other variables."""
     if v.head is not CONSTANT or v.type.kind not in "fiub":
         return None
-    return v.data.item() if np.ndim(v.data) == 0 else None
+    value = np.asarray(v.data)  # type: ignore[attr-defined]
+    return None if value.ndim else value.item()
 
 
 def constant_of(v: Variable) -> Variable:
@@ -224,4 +235,3 @@ def computed(node: Apply, given: Any) -> Any:
     with np.errstate(all="ignore"):
         node.op.perform(node, list(given), storage)
     return storage[0][0]
-

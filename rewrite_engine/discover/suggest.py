@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
-from rewrite_engine.discover.choose import CHEAPER, Proposal, holds, weakest
+from rewrite_engine.discover.choose import CHEAPER, Proposal, weakest
 from rewrite_engine.discover.digits import right_digits
 from rewrite_engine.discover.grow import EnumeratedTerm, Grower, PlainRunner
 from rewrite_engine.discover.judge import Judge, Judged, value_or_none, with_facts
@@ -34,7 +34,6 @@ from rewrite_engine.errors import InputError, RewriteEngineError
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations, rebuilt
-from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.values import TermValues
 from rewrite_engine.language import rewritten_graph
@@ -214,9 +213,7 @@ class Searcher:
             if not mended(before, after).any() and is_respelled(proposal, judge):
                 continue
             needed = {v: f for v, f in guards.items() if f and not regime.known[v]}
-            self.better[one] = Candidate(
-                one, proposal, before, after, guards, needed, judge, truth
-            )
+            self.better[one] = Candidate(one, proposal, before, after, guards, needed, judge, truth)
             return
 
     def forms(self, terms: Iterable[Variable], facts: Facts) -> dict[Variable, Variable]:
@@ -234,7 +231,7 @@ class Searcher:
         place = c.subterm.places[0]
         for other in self.better.values():
             inner = [p for p in other.subterm.places if p.nodes < place.nodes]
-            if inner and not other.needed:
+            if inner and len(other.needed) <= len(c.needed):
                 term = self.partly(c.subterm, place, other, inner[0])
                 form = self.forms([term], c.judge.space.variables)[term]
                 if not pays(measured(form, c.truth, c.judge), c.after):

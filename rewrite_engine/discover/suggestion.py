@@ -42,11 +42,12 @@ class Suggestion:
     found, write: the subterm and the better term, as source. letters: formulas that the names in it
     stand for, if they are no inputs. lines: the user's lines that built the subterm. in_gradient:
     whether a gradient built it, of a term at these lines. known: facts of the variables that both
-    need to be equal, which are known; assume: declarations that they need besides. point: values of the variables at which digits are compared, with the
-    `true` value, and the `today` and `then` computed ones; digits_before, digits_after: how many of
-    their digits are right. mended: the number of compared points, of `points`, at which the better
-    term has more right digits. flops_before, flops_after: for each element. All this is after all
-    rules, and in float64.
+    need to be equal, which are known; assume: declarations that they need besides. point: values of
+    the variables at which digits are compared, with the `true` value, and the `today` and `then`
+    computed ones; digits_before, digits_after: how many of their digits are right (None: no true
+    value is known). mended: the number of compared points, of `points`, at which the better term
+    has more right digits. flops_before, flops_after: for each element. All this is after all rules,
+    and in float64.
     """
 
     found: str
@@ -123,7 +124,10 @@ class Suggestions:
         n = plural(len(self.found), "suggestion") if self.found else "nothing to suggest"
         lines = [f"{title}: {n}" if title else n]
         for i, one in enumerate(self.found, 1):
-            lines += ["", *[f"{'' if k else f'{i}.':<3} {t}" for k, t in enumerate(suggestion_lines(one))]]
+            lines += [
+                "",
+                *[f"{'' if k else f'{i}.':<3} {t}" for k, t in enumerate(suggestion_lines(one))],
+            ]
         return "\n".join([*lines, "", *self.basis()])
 
     def basis(self) -> Iterator[str]:
@@ -160,7 +164,7 @@ def suggestion_lines(one: Suggestion) -> Iterator[str]:
     if one.known:
         yield f"given  {', '.join(one.known)}, which is known"
     if one.assume:
-        yield f"if     no element is negative: declare it, {', '.join(one.assume)}"
+        yield f"if     no element is negative; declare it: {', '.join(one.assume)}"
     yield from digit_lines(one)
     before, after = [f"{n:.0f}" for n in (one.flops_before, one.flops_after)]
     yield f"flops  {before} for each element → {after}"
@@ -191,7 +195,9 @@ def suggestion_of(c: Candidate) -> Suggestion:
     names, letters = named_leaves(c.subterm.places[0].leaves)
     own = dict(zip(c.subterm.leaves, names, strict=True))
     shown = {v: pt.vector(name) for v, name in own.items()}
-    found, write = [term_source(rebuilt([t], shown, True)[0]) for t in (c.left.variable, c.right.variable)]
+    found, write = [
+        term_source(rebuilt([t], shown, True)[0]) for t in (c.left.variable, c.right.variable)
+    ]
     nodes = [p.root.owner for p in c.subterm.places]
     lines = dict.fromkeys([forward_line(n.origin) or n.where() for n in nodes])
     return Suggestion(
@@ -210,7 +216,8 @@ def measured_fields(c: Candidate, names: Mapping[Variable, str]) -> dict[str, An
     """Return the fields about the far point that shows the gain best: among those with the largest
     gain, the one of the most ordinary size.
     """
-    given = {v: np.concatenate([far[v] for far in c.judge.far]) for v in names}
+    far = c.judge.far
+    given = {v: np.concatenate([some[v] for some in far]) for v in names} if far else {}
     i = example(c, given)
     if i is None:
         empty = {"digits_before": None, "digits_after": None}
@@ -233,9 +240,10 @@ def example(c: Candidate, given: Mapping[Variable, Any]) -> int | None:
     if not gain.size or np.isnan(gain).all():
         return None
     extreme = sum([np.abs(np.log10(np.abs(a) + 1e-300)) for a in given.values()])
-    rank = np.round(np.where(np.isnan(gain), -np.inf, gain)) if c.mended else -extreme
-    best = np.flatnonzero(rank == rank.max()) if c.mended else np.flatnonzero(~np.isnan(gain))
-    return int(best[np.argmin(extreme[best])])
+    rank = np.where(np.isnan(gain), -np.inf, np.round(gain) if c.mended else 0.0)
+    best = np.flatnonzero(rank == rank.max())
+    signs = sum([(a < 0).astype(float) for a in given.values()])
+    return int(min(best, key=lambda i: (extreme[i], signs[i])))
 
 
 def named_leaves(leaves: Sequence[Variable]) -> tuple[list[str], dict[str, str]]:
