@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.discover.space import Facts, Sample, Space, TermMaker, maker
-from rewrite_engine.discover.subjects import SUBJECTS, numbers
+from rewrite_engine.discover.subjects import FAR, SUBJECTS, numbers
 from rewrite_engine.discover.subterms import Bounds, Subterm, number_of
 from rewrite_engine.facts import nonneg
 from rewrite_engine.graph.node import Variable
@@ -101,7 +101,7 @@ def space_of(
         [*base.makers, *makers],
         "".join([str(v.name) for v in leaves]),
         dict.fromkeys([*usual, *constants]),
-        far=sorted({*far, *-far, *inner}),
+        far=sorted({*FAR, *far, *-far, *inner}),
         high=high,
     )
     ours = dict(zip(made.variables, leaves, strict=True))

@@ -27,6 +27,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 
 MAX_OPS, MAX_VARIABLES = 3, 2
 LIBRARY = __name__.partition(".")[0]
+CUT = ("Cast", "second")  # elementwise ops that are no functions of the numbers alone
 LENGTH = 8  # of the vector on which an author's op is tried
 Bounds = tuple[float, float] | None
 
@@ -126,7 +127,7 @@ class SubtermFinder:
         kinds = {v.type.kind for v in node.inputs if number_of(v) is None}
         if len(node.outputs) != 1 or not kinds <= {"f", "b"}:
             return False
-        if node.outputs[0].type.kind not in "fb" or "Cast" in str(node.op):
+        if node.outputs[0].type.kind not in "fb" or str(node.op).startswith(CUT):
             return False
         key = node.op, len(node.inputs)
         if key not in self.elementwise:
@@ -157,6 +158,8 @@ class SubtermFinder:
             self.unfit += 1
             return
         known = [self.facts_of(v) for v in leaves]
+        if any([ends and ends[0] == ends[1] for _, ends in known]):
+            return  # (a constant in an array)
         facts, bounds = tuple([f for f, _ in known]), tuple([b for _, b in known])
         one = Subterm(term, len(nodes), tuple(mine.values()), facts, bounds)
         key = key_of_term(term), facts, bounds

@@ -26,7 +26,7 @@ from rewrite_engine.graph.replace import rebuilt
 from rewrite_engine.match.rule import DataRule
 
 if TYPE_CHECKING:
-    from rewrite_engine.discover.suggest import Candidate
+    from rewrite_engine.discover.better import Candidate
 
 SCHEMA = 1  # version of `as_dict`
 WIDTH = 100  # columns of the text
@@ -90,7 +90,7 @@ class Suggestions:
     """Answer of `suggestions`.
 
     found: the suggestions, the best first. looked_at: the number of subterms that were compared, of
-    `subterms`; terms: the number of terms they were compared with. dropped: how many better terms
+    `subterms`; terms: the number of terms they were compared with. left_out: how many better terms
     are no suggestions, and why. inside: the number of ops whose inner graphs were not looked at,
     such as loops. unfit: the number of subterms of other numbers than floats. limit: the seconds
     that were allowed; seconds: that it took.
@@ -100,7 +100,7 @@ class Suggestions:
     looked_at: int
     subterms: int
     terms: int
-    dropped: Mapping[str, int]
+    left_out: Mapping[str, int]
     inside: int
     unfit: int
     limit: float
@@ -145,7 +145,7 @@ class Suggestions:
             yield f"Not looked at: graphs inside {plural(self.inside, 'op')}, such as loops."
         if self.unfit:
             yield f"Not looked at: {plural(self.unfit, 'subterm')} of other types."
-        for why, n in self.dropped.items():
+        for why, n in self.left_out.items():
             yield f"Left out: {plural(n, 'better term')}, {why}."
 
     def __str__(self) -> str:
@@ -198,12 +198,14 @@ def suggestion_of(c: Candidate) -> Suggestion:
     found, write = [
         term_source(rebuilt([t], shown, True)[0]) for t in (c.left.variable, c.right.variable)
     ]
-    nodes = [p.root.owner for p in c.subterm.places]
-    lines = dict.fromkeys([forward_line(n.origin) or n.where() for n in nodes])
+    owners = [p.root.owner for p in c.subterm.places]
+    nodes = [node for node in owners if node is not None]
+    forward = [forward_line(n.origin) for n in nodes]
+    lines = dict.fromkeys([f or n.where() for f, n in zip(forward, nodes, strict=True)])
     return Suggestion(
         found, write, letters,
         tuple([line for line in lines if line is not None]),
-        all([forward_line(n.origin) is not None for n in nodes]),
+        None not in forward,
         fact_texts(c.known, own, "{fact}({name})"),
         fact_texts(c.needed, own, "rw.assume({name}, {fact}=True)"),
         **measured_fields(c, own),
