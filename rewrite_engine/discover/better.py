@@ -210,6 +210,11 @@ def pays(before: Measured, after: Measured) -> bool:
     return bool(mended(before, after).any()) or cheaper
 
 
+def is_as_good(one: Measured, other: Measured) -> bool:
+    """Whether a form is nowhere worse than another, and costs no more."""
+    return one.cost <= other.cost and not mended(one, other).any()
+
+
 def _judged(one: Measured) -> Judged:
     wrong = frozenset(np.flatnonzero(one.digits < GOOD).tolist())
     return Judged(one.form, wrong, one.cost * LENGTH)

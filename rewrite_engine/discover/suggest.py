@@ -25,6 +25,7 @@ from rewrite_engine.discover.better import (
     Comparison,
     cost_of,
     forms_of,
+    is_as_good,
     measured,
     pays,
 )
@@ -91,7 +92,7 @@ class Searcher:
         self.compare(special, SMALL, True)
         self.until = min(self.until, perf_counter() + LARGER * self.seconds)
         self.compare([s for s in special if len(s.leaves) == 1], LARGE, False)
-        found = [c for c in self.better.values() if self.adds(c)]
+        found = self.chosen()
         found.sort(key=lambda c: (len(c.needed), -c.mended, c.after.cost - c.before.cost))
         return Suggestions(
             tuple(self.in_graph(found)),
@@ -135,17 +136,28 @@ class Searcher:
 
     # --- in the graph -----------------------------------------------------------------------------
 
-    def adds(self, c: Candidate) -> bool:
-        """Whether a suggestion is better than those for parts of its subterm."""
-        place = c.subterm.places[0]
-        for other in self.better.values():
-            inner = [p for p in other.subterm.places if p.nodes < place.nodes]
-            if inner and len(other.needed) <= len(c.needed):
-                term = partly(c.subterm, place, other, inner[0])
-                form = forms_of([term], c.judge.space.variables, self.rules)[term]
-                if not pays(measured(form, c.truth, c.judge), c.after):
-                    return False
-        return True
+    def chosen(self) -> list[Candidate]:
+        """Return the suggestions that say more than others, for subterms with common nodes."""
+        small_first = sorted(self.better.values(), key=lambda c: c.subterm.size)
+        dropped: set[Subterm] = set()
+        for i, large in enumerate(small_first):
+            for small in small_first[:i]:
+                if small.subterm not in dropped and len(small.needed) <= len(large.needed):
+                    dropped |= self.idle_one(large, small)
+        return [c for c in small_first if c.subterm not in dropped]
+
+    def idle_one(self, large: Candidate, small: Candidate) -> set[Subterm]:
+        """Return which of two suggestions says nothing more, if one is for a part of the other."""
+        place = large.subterm.places[0]
+        inner = [p for p in small.subterm.places if p.nodes < place.nodes]
+        if not inner:
+            return set()
+        term = partly(large.subterm, place, small, inner[0])
+        form = forms_of([term], large.judge.space.variables, self.rules)[term]
+        both = measured(form, large.truth, large.judge)
+        if covers(large, small) and is_as_good(large.after, both):
+            return {small.subterm}
+        return set() if pays(both, large.after) else {large.subterm}
 
     def in_graph(self, found: Sequence[Candidate]) -> Iterator[Suggestion]:
         """Yield the suggestions that make a difference to the whole graph."""
@@ -216,6 +228,12 @@ def partly(one: Subterm, place: Place, other: Candidate, inner: Place) -> Variab
     """Return a subterm in which the suggestion for a part of it is applied."""
     (whole,) = rebuilt([place.root], {inner.root: at_place(other, inner)}, False)
     return rebuilt([whole], dict(zip(place.leaves, one.leaves, strict=True)), False)[0]
+
+
+def covers(large: Candidate, small: Candidate) -> bool:
+    """Whether all places of one subterm are parts of places of another."""
+    whole = [p.nodes for p in large.subterm.places]
+    return all([any([q.nodes < nodes for nodes in whole]) for q in small.subterm.places])
 
 
 def fits(term: Variable, root: Variable) -> bool:

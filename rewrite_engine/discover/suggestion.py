@@ -15,7 +15,7 @@ import numpy as np
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
 from rewrite_engine.discover.choose import found_rule
-from rewrite_engine.discover.digits import number_text
+from rewrite_engine.discover.digits import FULL, number_text
 from rewrite_engine.discover.source import term_source
 from rewrite_engine.discover.space import Facts
 from rewrite_engine.discover.subterms import stripped
@@ -167,21 +167,19 @@ def suggestion_lines(one: Suggestion) -> Iterator[str]:
         yield f"if     no element is negative; declare it: {', '.join(one.assume)}"
     yield from digit_lines(one)
     before, after = [f"{n:.0f}" for n in (one.flops_before, one.flops_after)]
-    yield f"flops  {before} for each element → {after}"
+    yield f"flops  {before} → {after} for each element"
 
 
 def digit_lines(one: Suggestion) -> Iterator[str]:
     """Yield the digits of both terms, as lines."""
     if one.digits_before is None or one.digits_after is None:
-        yield "digits not measured: no exact value is known"
+        yield "digits not measured, as the true value is unknown"
         return
     at = ", ".join([f"{name} = {value:g}" for name, value in one.point.items()])
     before, after = [f"{n:.0f}" for n in (one.digits_before, one.digits_after)]
-    if not one.mended:
-        yield f"digits {before} of 16 at {at} → {after}"
-        return
-    yield f"digits {before} of 16 at {at} → {after}; more at {one.mended} of {one.points} points"
-    yield f"       the value there is {one.true}; today {one.today}, then {one.then}"
+    more = f", and more at {one.mended} of {one.points} points" if one.mended > 1 else ""
+    yield f"digits {before} → {after} of {FULL:.0f} at {at}{more}"
+    yield f"       today {one.today}, then {one.then}; the value is {one.true}"
 
 
 def place_text(line: Line) -> str:
@@ -195,9 +193,7 @@ def suggestion_of(c: Candidate) -> Suggestion:
     names, letters = named_leaves(c.subterm.places[0].leaves)
     own = dict(zip(c.subterm.leaves, names, strict=True))
     shown = {v: pt.vector(name) for v, name in own.items()}
-    found, write = [
-        term_source(rebuilt([t], shown, True)[0]) for t in (c.left.variable, c.right.variable)
-    ]
+    found, write = map(source_of, rebuilt([c.left.variable, c.right.variable], shown, True))
     owners = [p.root.owner for p in c.subterm.places]
     nodes = [node for node in owners if node is not None]
     forward = [forward_line(n.origin) for n in nodes]
@@ -212,6 +208,14 @@ def suggestion_of(c: Candidate) -> Suggestion:
         mended=c.mended, points=len(c.before.digits), flops_before=c.before.cost,
         flops_after=c.after.cost, candidate=c,
     )  # fmt: skip
+
+
+def source_of(term: Variable) -> str:
+    """Return a term as source; as a formula, if an author's op has no source."""
+    try:
+        return term_source(term)
+    except Exception:  # (a constructor of theirs that takes other arguments)
+        return str(hooks.short(term))
 
 
 def measured_fields(c: Candidate, names: Mapping[Variable, str]) -> dict[str, Any]:
