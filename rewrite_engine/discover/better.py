@@ -112,7 +112,7 @@ class Comparison:
             guards = self.guards(proposal)
             if guards is None or not judge.same(one.term, right.variable):
                 continue
-            if not mended(before, after).any() and self.is_respelled(proposal):
+            if self.is_respelled(proposal):
                 return None
             needed = {v: f for v, f in guards.items() if f and not self.regime.known[v]}
             return Candidate(one, proposal, before, after, guards, needed, judge, truth)

@@ -29,4 +29,4 @@ def test_brackets(term: Any, text: str) -> None:
     assert term_source(term) == text
     made = eval(text, {"x": X, "y": Y})
     assert made.owner.op == term.owner.op
-    assert term_source(made if made.owner else made) == text
+    assert term_source(made) == text

@@ -155,15 +155,15 @@ def test_what_makes_no_difference_to_the_graph() -> None:
 
 def test_one_subterm_at_several_lines() -> None:
     x, y, z = [pt.vector(name) for name in "xyz"]
-    first = pt.expm1(-pt.exp(y))
-    second = pt.expm1(-pt.exp(z))
+    first: Any = pt.expm1(-pt.exp(y))
+    second: Any = pt.expm1(-pt.exp(z))
     (one,) = suggestions([CASCADE(x), first + second], SECONDS).found
     assert [line for _, line in one.lines] == [first.owner.where()[1], second.owner.where()[1]]
 
 
 def test_a_gradient_names_the_line_that_it_differentiates() -> None:
     x, z = pt.vector("x"), pt.vector("z")
-    cost = pt.erf(z)
+    cost: Any = pt.erf(z)
     (one,) = suggestions([BELL(x), rw.grad(cost.sum(), z)], SECONDS).found
     assert one.found == "pt.exp(-pt.sqr(z))"
     assert one.in_gradient
