@@ -40,6 +40,8 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations, rebuilt
 from rewrite_engine.language import rewritten_graph
 
+__all__ = ["Suggestion", "Suggestions", "suggestions"]
+
 SMALL, LARGE = 2, 3  # the largest number of ops of the terms that a subterm is compared with
 MAX_TERMS = 30_000  # of one enumeration
 MAX_MEMBERS = 40  # of the terms of one value that are judged, the smallest

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from rewrite_engine.discover.better import Candidate
 
 SCHEMA = 1  # version of `as_dict`
-WIDTH = 100  # columns of the text
 MAX_LINES = 4  # of the user's code, that are printed
 MAX_FORMULA = 60  # characters of what a letter stands for
 LETTERS = "abcdefghijklmnopqrstuvw"
@@ -133,10 +131,7 @@ class Suggestions:
     def basis(self) -> Iterator[str]:
         """Yield what the answer rests on, and what was not looked at."""
         many = f"{self.looked_at} of {self.subterms}"
-        text = f"{many} subterms were compared with {self.terms:,} terms in {self.seconds:.0f} s."
-        if self.found:
-            text += " Nothing is applied. Values were compared, nothing was proved."
-        yield from wrap(text, WIDTH)
+        yield f"{many} subterms were compared with {self.terms:,} terms in {self.seconds:.0f} s."
         left = self.subterms - self.looked_at
         if left:
             some = plural(left, "subterm")
@@ -147,6 +142,8 @@ class Suggestions:
             yield f"Not looked at: {plural(self.unfit, 'subterm')} of other types."
         for why, n in self.left_out.items():
             yield f"Left out: {plural(n, 'better term')}, {why}."
+        if self.found:
+            yield "Nothing is applied. Values were compared; nothing was proved."
 
     def __str__(self) -> str:
         return self.text()
