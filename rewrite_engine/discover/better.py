@@ -1,4 +1,4 @@
-"""Whether one term is better than another of the same value: `Comparison`, of the subterms of one
+"""Whether one term is better than another of the same value: `RegimeComparison`, of the subterms of one
 regime with enumerated terms.
 """
 
@@ -77,8 +77,8 @@ class Candidate(NamedTuple):
         return int(mended(self.before, self.after).sum())
 
 
-class Comparison:
-    """Comparison of the subterms of a regime with terms of equal values. today: the forms of the
+class RegimeComparison:
+    """RegimeComparison of the subterms of a regime with terms of equal values. today: the forms of the
     subterms, with the facts that are known; forms: those of all terms, in the regime.
     """
 
@@ -210,9 +210,9 @@ def pays(before: Measured, after: Measured) -> bool:
     return bool(mended(before, after).any()) or cheaper
 
 
-def is_as_good(one: Measured, other: Measured) -> bool:
-    """Whether a form is nowhere worse than another, and costs no more."""
-    return one.cost <= other.cost and not mended(one, other).any()
+def is_better(one: Measured, other: Measured) -> bool:
+    """Whether a form is nowhere worse than another, and takes at least an op less."""
+    return one.cost + 0.5 < other.cost and not mended(one, other).any()
 
 
 def _judged(one: Measured) -> Judged:

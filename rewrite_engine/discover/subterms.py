@@ -34,7 +34,7 @@ Bounds = tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class SubtermPlace:
     """Where a subterm is in a graph: its root, its nodes, and the variables that it is cut at."""
 
     root: Variable
@@ -53,7 +53,7 @@ class Subterm:
     leaves: tuple[Variable, ...]
     facts: tuple[tuple[Any, ...], ...]
     bounds: tuple[Bounds, ...]
-    places: list[Place] = field(default_factory=list)
+    places: list[SubtermPlace] = field(default_factory=list)
 
     @property
     def nodes(self) -> list[Apply]:
@@ -164,7 +164,7 @@ class SubtermFinder:
         facts, bounds = tuple([f for f, _ in known]), tuple([b for _, b in known])
         one = Subterm(term, len(nodes), tuple(mine.values()), facts, bounds)
         key = key_of_term(term), facts, bounds
-        self.found.setdefault(key, one).places.append(Place(root, inside, leaves))
+        self.found.setdefault(key, one).places.append(SubtermPlace(root, inside, leaves))
 
     def facts_of(self, v: Variable) -> tuple[tuple[Any, ...], Bounds]:
         """Return what is known of a variable, in any form: its sign, and its bounds."""

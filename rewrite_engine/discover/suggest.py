@@ -22,25 +22,25 @@ from typing import Any
 from rewrite_engine.discover.arithmetic import ARITHMETIC
 from rewrite_engine.discover.better import (
     Candidate,
-    Comparison,
+    RegimeComparison,
     cost_of,
     forms_of,
-    is_as_good,
+    is_better,
     measured,
     pays,
 )
 from rewrite_engine.discover.grow import EnumeratedTerm, Grower
 from rewrite_engine.discover.regime import Regime, regimes
 from rewrite_engine.discover.space import Facts
-from rewrite_engine.discover.subterms import Place, Subterm, is_own, key_of_term, subterms
-from rewrite_engine.discover.suggestion import Suggestion, Suggestions, suggestion_of
+from rewrite_engine.discover.subterms import Subterm, SubtermPlace, is_own, key_of_term, subterms
+from rewrite_engine.discover.suggestion import Suggestions, TermSuggestion, suggestion_of
 from rewrite_engine.errors import InputError, RewriteEngineError
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations, rebuilt
 from rewrite_engine.language import rewritten_graph
 
-__all__ = ["Suggestion", "Suggestions", "suggestions"]
+__all__ = ["TermSuggestion", "Suggestions", "suggestions"]
 
 SMALL, LARGE = 2, 3  # the largest number of ops of the terms that a subterm is compared with
 MAX_TERMS = 30_000  # of one enumeration
@@ -122,7 +122,7 @@ class Searcher:
         """Look for better terms in one regime."""
         grower = Grower(regime.space, MAX_TERMS, self.until)
         self.terms += grower.run().tried
-        comparison, members = Comparison(regime, self.rules), regime.members
+        comparison, members = RegimeComparison(regime, self.rules), regime.members
         for i in range(0, len(members), AT_ONCE):
             some = {one: equal_terms(grower, one) for one in members[i : i + AT_ONCE]}
             if perf_counter() > self.until:
@@ -157,11 +157,11 @@ class Searcher:
         term = partly(large.subterm, place, small, inner[0])
         form = forms_of([term], large.judge.space.variables, self.rules)[term]
         both = measured(form, large.truth, large.judge)
-        if covers(large, small) and is_as_good(large.after, both):
-            return {small.subterm}
-        return set() if pays(both, large.after) else {large.subterm}
+        if len(large.needed) > len(small.needed) or not is_better(large.after, both):
+            return set() if pays(both, large.after) else {large.subterm}
+        return {small.subterm} if covers(large, small) else set()
 
-    def in_graph(self, found: Sequence[Candidate]) -> Iterator[Suggestion]:
+    def in_graph(self, found: Sequence[Candidate]) -> Iterator[TermSuggestion]:
         """Yield the suggestions that make a difference to the whole graph."""
         if not found:
             return
@@ -216,7 +216,7 @@ def equal_terms(grower: Grower, one: Subterm) -> list[EnumeratedTerm]:
     return [t for t in found if key_of_term(t.variable) != mine][:MAX_MEMBERS]
 
 
-def at_place(one: Candidate, place: Place, needed: Facts | None = None) -> Variable:
+def at_place(one: Candidate, place: SubtermPlace, needed: Facts | None = None) -> Variable:
     """Return the better term on the variables of a place. needed: facts that are declared there."""
     leaves = dict(zip(one.subterm.leaves, place.leaves, strict=True))
     for v, facts in (needed or {}).items():
@@ -226,7 +226,7 @@ def at_place(one: Candidate, place: Place, needed: Facts | None = None) -> Varia
     return term if term.type.dtype == dtype else term.astype(dtype)  # type: ignore[attr-defined]
 
 
-def partly(one: Subterm, place: Place, other: Candidate, inner: Place) -> Variable:
+def partly(one: Subterm, place: SubtermPlace, other: Candidate, inner: SubtermPlace) -> Variable:
     """Return a subterm in which the suggestion for a part of it is applied."""
     (whole,) = rebuilt([place.root], {inner.root: at_place(other, inner)}, False)
     return rebuilt([whole], dict(zip(place.leaves, one.leaves, strict=True)), False)[0]

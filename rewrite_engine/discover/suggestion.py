@@ -34,24 +34,25 @@ LETTERS = "abcdefghijklmnopqrstuvw"
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class TermSuggestion:
     """Better term for a subterm.
 
     found, write: the subterm and the better term, as source. letters: formulas that the names in it
-    stand for, if they are no inputs. lines: the user's lines that built the subterm. in_gradient:
-    whether a gradient built it, of a term at these lines. known: facts of the variables that both
-    need to be equal, which are known; assume: declarations that they need besides. point: values of
-    the variables at which digits are compared, with the `true` value, and the `today` and `then`
-    computed ones; digits_before, digits_after: how many of their digits are right (None: no true
-    value is known). mended: the number of compared points, of `points`, at which the better term
-    has more right digits. flops_before, flops_after: for each element. All this is after all rules,
-    and in float64.
+    stand for at the first place, if they are no inputs. lines: the user's lines that built the
+    subterm, at a number of `places`. in_gradient: whether a gradient built it, of a term at these
+    lines. known: facts of the variables that both need to be equal, which are known; assume:
+    declarations that they need besides. point: values of the variables at which digits are
+    compared, with the `true` value, and the `today` and `then` computed ones; digits_before,
+    digits_after: how many of their digits are right (None: no true value is known). mended: the
+    number of compared points, of `points`, at which the better term has more right digits.
+    flops_before, flops_after: for each element. All this is after all rules, and in float64.
     """
 
     found: str
     write: str
     letters: Mapping[str, str]
     lines: tuple[Line, ...]
+    places: int
     in_gradient: bool
     known: tuple[str, ...]
     assume: tuple[str, ...]
@@ -94,7 +95,7 @@ class Suggestions:
     that were allowed; seconds: that it took.
     """
 
-    found: tuple[Suggestion, ...]
+    found: tuple[TermSuggestion, ...]
     looked_at: int
     subterms: int
     terms: int
@@ -149,10 +150,11 @@ class Suggestions:
         return self.text()
 
 
-def suggestion_lines(one: Suggestion) -> Iterator[str]:
+def suggestion_lines(one: TermSuggestion) -> Iterator[str]:
     """Yield a suggestion as lines."""
     where = ", ".join([place for place in map(place_text, one.lines[:MAX_LINES]) if place])
     more = f" and {len(one.lines) - MAX_LINES} more" if len(one.lines) > MAX_LINES else ""
+    more += f" ({one.places} places)" if one.places > len(one.lines) else ""
     within = "in the gradient of " if one.in_gradient else ""
     yield f"{within}{where}{more}: {one.found}" if where else one.found
     yield f"write  {one.write}"
@@ -167,15 +169,19 @@ def suggestion_lines(one: Suggestion) -> Iterator[str]:
     yield f"flops  {before} → {after} for each element"
 
 
-def digit_lines(one: Suggestion) -> Iterator[str]:
+def digit_lines(one: TermSuggestion) -> Iterator[str]:
     """Yield the digits of both terms, as lines."""
     if one.digits_before is None or one.digits_after is None:
         yield "digits not measured, as the true value is unknown"
         return
     at = ", ".join([f"{name} = {value:g}" for name, value in one.point.items()])
     before, after = [f"{n:.0f}" for n in (one.digits_before, one.digits_after)]
+    digits = f"digits {before} → {after} of {FULL:.0f} at {at}"
+    if not one.mended:
+        yield f"{digits}, where the value is {one.true}"
+        return
     more = f", and more at {one.mended} of {one.points} points" if one.mended > 1 else ""
-    yield f"digits {before} → {after} of {FULL:.0f} at {at}{more}"
+    yield digits + more
     yield f"       today {one.today}, then {one.then}; the value is {one.true}"
 
 
@@ -185,7 +191,7 @@ def place_text(line: Line) -> str:
     return f"{line[0] if name.startswith(os.pardir) else name}:{line[1]}"
 
 
-def suggestion_of(c: Candidate) -> Suggestion:
+def suggestion_of(c: Candidate) -> TermSuggestion:
     """Return a candidate as a suggestion, in the names of the graph."""
     names, letters = named_leaves(c.subterm.places[0].leaves)
     own = dict(zip(c.subterm.leaves, names, strict=True))
@@ -195,9 +201,9 @@ def suggestion_of(c: Candidate) -> Suggestion:
     nodes = [node for node in owners if node is not None]
     forward = [forward_line(n.origin) for n in nodes]
     lines = dict.fromkeys([f or n.where() for f, n in zip(forward, nodes, strict=True)])
-    return Suggestion(
+    return TermSuggestion(
         found, write, letters,
-        tuple([line for line in lines if line is not None]),
+        tuple([line for line in lines if line is not None]), len(nodes),
         None not in forward,
         fact_texts(c.known, own, "{fact}({name})"),
         fact_texts(c.needed, own, "rw.assume({name}, {fact}=True)"),
