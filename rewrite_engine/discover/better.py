@@ -1,5 +1,5 @@
-"""Whether one term is better than another of the same value: `RegimeComparison`, of the subterms of one
-regime with enumerated terms.
+"""Whether one term is better than another of the same value: `RegimeComparison`, of the subterms
+of one regime with enumerated terms.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Candidate(NamedTuple):
 
 
 class RegimeComparison:
-    """RegimeComparison of the subterms of a regime with terms of equal values. today: the forms of the
+    """Comparison of the subterms of a regime with terms of equal values. today: the forms of the
     subterms, with the facts that are known; forms: those of all terms, in the regime.
     """
 

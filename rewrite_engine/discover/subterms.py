@@ -7,8 +7,10 @@ off at some level. Subterms of the same ops, numbers and facts are one, with sev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from rewrite_engine.graph.inner import HasInnerGraph, unfolded
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import rebuilt
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
 from rewrite_engine.language import rewritten_graph
 from rewrite_engine.tensor.elemwise import Elemwise
 
@@ -65,7 +67,8 @@ class Subterm:
 class Subterms:
     """Subterms of a graph. found: small ones first. outputs: the graph, ops unfolded that are
     graphs themselves. own: elementwise ops that are not the library's. inside: ops whose inner
-    graphs are not looked at. unfit: subterms that are not of numbers in float64.
+    graphs are not looked at. unfit: subterms that are not of numbers in float64. skipped: ops at
+    which nothing was looked at for lack of time.
     """
 
     found: list[Subterm]
@@ -73,13 +76,14 @@ class Subterms:
     own: list[Op]
     inside: int
     unfit: int
+    skipped: int
 
 
-def subterms(outputs: Sequence[Variable]) -> Subterms:
-    """Return the small subterms of a graph."""
+def subterms(outputs: Sequence[Variable], until: float = math.inf) -> Subterms:
+    """Return the small subterms of a graph. until: the time (`perf_counter`) at which to stop."""
     inline = {n.op for n in toposort(outputs) if isinstance(n.op, HasInnerGraph) and n.op.inline}
     outputs = unfolded(outputs, inline) if inline else list(outputs)
-    return SubtermFinder(outputs).run()
+    return SubtermFinder(outputs).run(until)
 
 
 class SubtermFinder:
@@ -92,23 +96,28 @@ class SubtermFinder:
         self.elementwise: dict[Any, bool] = {}
         self.found: dict[Any, Subterm] = {}
         self.unfit = 0
-        self.cut = [n.outputs[0] for n in self.nodes if n.outputs[0].type.kind == "f"]
+        every = [*explicit_graph_inputs(outputs), *[v for n in self.nodes for v in n.outputs]]
+        self.cut = [v for v in every if v.type.kind == "f"]
         self.declared: dict[Variable, set[str]] = {}
         for node in self.nodes:
             if isinstance(node.op, Assume):
                 own = self.declared.setdefault(stripped(node.outputs[0]), set())
                 own |= {fact.name for fact, _ in node.op.declared}
 
-    def run(self) -> Subterms:
+    def run(self, until: float = math.inf) -> Subterms:
         """Look at the terms of all nodes."""
+        skipped = 0
         for node in self.nodes:
-            if self.is_elementwise(node) and node.outputs[0].type.kind == "f":
+            if perf_counter() > until:
+                skipped += 1
+            elif self.is_elementwise(node) and node.outputs[0].type.kind == "f":
                 for inside in self.cuts(node):
                     self.add(node.outputs[0], inside)
         ops = dict.fromkeys([n.op for n in self.nodes if self.is_elementwise(n)])
         inner = [n for n in self.nodes if isinstance(n.op, HasInnerGraph)]
         found = sorted(self.found.values(), key=lambda one: one.size)
-        return Subterms(found, self.outputs, [*filter(is_own, ops)], len(inner), self.unfit)
+        own = [*filter(is_own, ops)]
+        return Subterms(found, self.outputs, own, len(inner), self.unfit, skipped)
 
     def cuts(self, root: Apply) -> Iterator[frozenset[Apply]]:
         """Yield the sets of nodes of the terms with this root, small ones first."""
@@ -138,7 +147,7 @@ class SubtermFinder:
 
     def add(self, root: Variable, inside: frozenset[Apply]) -> None:
         """Add the place of a term, if it has few variables."""
-        nodes = [n for n in toposort([root]) if n in inside]
+        nodes = operands_first(root, inside)
         made = {n.outputs[0] for n in nodes}
         every = dict.fromkeys([v for n in nodes for v in n.inputs if v not in made])
         numbers = {v: constant_of(v) for v in every if number_of(v) is not None}
@@ -170,20 +179,33 @@ class SubtermFinder:
         """Return what is known of a variable, in any form: its sign, and its bounds."""
         if v not in self.known:
             declared = self.declared.get(stripped(v), set())
-            forms = [v, self.forms.get(v, v)]
+            graph, form = self.rewritten, self.forms.get(v, v)
             facts: tuple[Any, ...] = ()
             for fact in (positive, nonneg):
-                if not facts and (fact.name in declared or any([fact(form) for form in forms])):
+                if not facts and (fact.name in declared or fact.ask(graph, form)):
                     facts = (fact,)
-            ends = next((e for e in map(bounded, forms) if e), None)
+            ends = bounded.ask(graph, form)
             self.known[v] = facts, (float(ends.value[0]), float(ends.value[1])) if ends else None
         return self.known[v]
 
     @cached_property
+    def rewritten(self) -> Any:
+        """The terms of the graph after all rules, as a graph: more is known of some of these."""
+        return rewritten_graph(self.cut)
+
+    @cached_property
     def forms(self) -> dict[Variable, Variable]:
-        """What the terms of the graph are after all rules: more is known of some of these."""
-        found = rewritten_graph(self.cut).outputs if self.cut else []
-        return dict(zip(self.cut, found, strict=True))
+        """What the terms of the graph are after all rules."""
+        return dict(zip(self.cut, self.rewritten.outputs, strict=True)) if self.cut else {}
+
+
+def operands_first(root: Variable, inside: frozenset[Apply]) -> list[Apply]:
+    """Return the few nodes of a term, operands first."""
+    found: list[Apply] = []
+    for v in root.owner.inputs if root.owner is not None else ():
+        if v.owner is not None and v.owner in inside:
+            found += [n for n in operands_first(v, inside) if n not in found]
+    return [*found, *([] if root.owner is None else [root.owner])]
 
 
 def stripped(v: Variable) -> Variable:

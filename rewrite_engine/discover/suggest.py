@@ -46,6 +46,7 @@ SMALL, LARGE = 2, 3  # the largest number of ops of the terms that a subterm is 
 MAX_TERMS = 30_000  # of one enumeration
 MAX_MEMBERS = 40  # of the terms of one value that are judged, the smallest
 AT_ONCE = 20  # subterms that are judged at once
+COLLECT = 0.3  # part of the time in which subterms are collected
 SEARCH = 0.8  # part of the time; the rest is for trials in the whole graph
 LARGER = 0.25  # part of the time for terms of `LARGE` ops
 
@@ -78,7 +79,7 @@ class Searcher:
     def __init__(self, outputs: list[Variable], seconds: float, rules: list[Any]) -> None:
         self.start, self.seconds, self.rules = perf_counter(), seconds, rules
         self.until = self.start + SEARCH * seconds
-        self.graph = subterms(outputs)
+        self.graph = subterms(outputs, self.start + COLLECT * seconds)
         own = {s for s in self.graph.found if any(is_own(n.op) for n in s.nodes)}
         wanted = [s for s in self.graph.found if s.size > 1 or s in own]
         self.wanted = sorted(wanted, key=lambda s: -functions_of(s))
@@ -104,6 +105,7 @@ class Searcher:
             left_out=dict(self.left_out),
             inside=self.graph.inside,
             unfit=self.graph.unfit,
+            skipped=self.graph.skipped,
             limit=self.seconds,
             seconds=perf_counter() - self.start,
         )

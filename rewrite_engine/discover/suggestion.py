@@ -91,8 +91,9 @@ class Suggestions:
     found: the suggestions, the best first. looked_at: the number of subterms that were compared, of
     `subterms`; terms: the number of terms they were compared with. left_out: how many better terms
     are no suggestions, and why. inside: the number of ops whose inner graphs were not looked at,
-    such as loops. unfit: the number of subterms of other numbers than floats. limit: the seconds
-    that were allowed; seconds: that it took.
+    such as loops. unfit: the number of subterms of other numbers than floats. skipped: the number
+    of ops whose subterms were not even collected, for lack of time. limit: the seconds that were
+    allowed; seconds: that it took.
     """
 
     found: tuple[TermSuggestion, ...]
@@ -102,6 +103,7 @@ class Suggestions:
     left_out: Mapping[str, int]
     inside: int
     unfit: int
+    skipped: int
     limit: float
     seconds: float
 
@@ -137,6 +139,8 @@ class Suggestions:
         if left:
             some = plural(left, "subterm")
             yield f"Not looked at: {some}, as the limit of {self.limit:g} s was reached."
+        if self.skipped:
+            yield f"Not looked at: the subterms of {plural(self.skipped, 'op')}, for lack of time."
         if self.inside:
             yield f"Not looked at: graphs inside {plural(self.inside, 'op')}, such as loops."
         if self.unfit:

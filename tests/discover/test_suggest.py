@@ -102,6 +102,16 @@ def test_equal_at_other_points() -> None:
         np.testing.assert_allclose(left, right, rtol=1e-12)
 
 
+def test_other_dtypes_and_declared_signs() -> None:
+    x, n = pt.fmatrix("x"), pt.lvector("n")
+    found = subterms([pt.exp(pt.log(x)) * 2, pt.sin(n)]).found
+    assert {str(rw.pp(s.term)) for s in found if s.size == 3} == {"exp(log(x)) * 2"}
+    assert {s.term.type.dtype for s in found} == {"float64"}
+    y = rw.assume(x, positive=True)
+    (one,) = [s for s in subterms([pt.log(x), y + 1]).found if str(rw.pp(s.term)) == "log(x)"]
+    assert [fact.name for fact in one.facts[0]] == ["positive"]  # (of the whole graph)
+
+
 def test_a_condition_is_told_or_known() -> None:
     x, y = pt.vector("x"), pt.vector("y")
     own = CASCADE_OF_SIZE(x)
@@ -198,6 +208,18 @@ def test_time_is_limited() -> None:
     assert perf_counter() - start < 8.0
     assert found.looked_at < found.subterms
     assert f"Not looked at: {found.subterms - found.looked_at} subterms" in str(found)
+
+
+def test_time_is_limited_on_a_large_graph() -> None:
+    x = pt.vector("x")
+    outputs, v = [], x
+    for i in range(600):
+        v = pt.arctan(v) * float(i % 7) + (x if i % 3 else 1.5)
+        outputs.append(v)
+    start = perf_counter()
+    found = suggestions(outputs, 2.0)
+    assert perf_counter() - start < 12.0
+    assert found.looked_at < found.subterms
 
 
 def test_json() -> None:
