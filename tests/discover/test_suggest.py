@@ -105,7 +105,7 @@ def test_equal_at_other_points() -> None:
 def test_other_dtypes_and_declared_signs() -> None:
     x, n = pt.fmatrix("x"), pt.lvector("n")
     found = subterms([pt.exp(pt.log(x)) * 2, pt.sin(n)]).found
-    assert {str(rw.pp(s.term)) for s in found if s.size == 3} == {"exp(log(x)) * 2"}
+    assert {str(rw.pp(s.term)) for s in found if s.size == 3} == {"exp(log(x)) * 2.0"}
     assert {s.term.type.dtype for s in found} == {"float64"}
     y = rw.assume(x, positive=True)
     (one,) = [s for s in subterms([pt.log(x), y + 1]).found if str(rw.pp(s.term)) == "log(x)"]
