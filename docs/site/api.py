@@ -35,6 +35,7 @@ MODULES = (
     "rewrite_engine.facts",
     "rewrite_engine.check",
     "rewrite_engine.discover",
+    "rewrite_engine.discover.suggest",
     "rewrite_engine.explain",
     "rewrite_engine.printing",
     "rewrite_engine.graph",

@@ -14,9 +14,8 @@ reports. `states.py` returns the graph at any time · `why.py` derives nodes · 
 a node · `diagnosis.py` says why a rule does not apply · `report.py` asks these questions.
 `show.py` and `answer.py` write blocks (`blocks.py`) in the words of `phrase.py` and `place.py`;
 `layout.py` prints blocks as text, `notebook.py` as HTML. `page.py` writes the page of `web/` ·
-`replaying.py` repeats the firings of JSON lines · `accuracy/` measures digits ·
-`source.py` runs scripts, `__main__.py` is the
-command.
+`replaying.py` repeats the firings of JSON lines · `accuracy/` measures digits · `suggest.py` has
+better terms · `source.py` runs scripts, `__main__.py` is the command.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ from rewrite_engine.explain.report import Report, is_about, is_saved
 from rewrite_engine.explain.show import ReportOptions, check_names, report_blocks
 from rewrite_engine.explain.source import Runnable, number, source_of
 from rewrite_engine.explain.states import graph_after, graph_until
+from rewrite_engine.explain.suggest import SECONDS, print_suggestions
 from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
@@ -56,6 +57,10 @@ DIFF = (
 )
 DIGITS = (
     "only print how many digits of the results are right, and which steps lose the others "
+    "(--json and --html write this)"
+)
+SUGGEST = (
+    "only print cheaper or safer terms for small subterms of the functions; nothing is applied "
     "(--json and --html write this)"
 )
 KERNEL = (
@@ -73,6 +78,7 @@ QUESTIONS = {
     "diff": ("NAMES", DIFF),
     "bisect": (None, "only print which firing made values disagree"),
     "digits": (None, DIGITS),
+    "suggest": (None, SUGGEST),
     "kernel": ("N", KERNEL),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
@@ -143,6 +149,10 @@ def _add_questions(p: argparse.ArgumentParser) -> None:
             asked.add_argument(f"--{option}", action="store_const", const=True, help=what)
         else:
             asked.add_argument(f"--{option}", metavar=metavar, help=what)
+    asked.add_argument(
+        "--seconds", metavar="N", type=float, default=SECONDS,
+        help=f"with --suggest: time limit of the search, {SECONDS:g} if not given",
+    )  # fmt: skip
 
 
 def _add_rule_options(p: argparse.ArgumentParser) -> None:
@@ -307,6 +317,9 @@ def _tell(report: Report, options: argparse.Namespace, title: str) -> None:
     check_names(report, shown)
     if options.digits:
         print_digits(report.functions, options)
+        return
+    if options.suggest:
+        print_suggestions(report.functions, options)
         return
     layout = _layout_of(options)
     answers = list(_answers(report, options, layout, shown))  # names are checked before printing

@@ -27,6 +27,7 @@ from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.lines import json_lines, report_line
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import FunctionRecord, record_of, recording
+from rewrite_engine.explain.suggest import SECONDS, suggestions_for
 from rewrite_engine.explain.suspect import Suspect, suspect
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.origin import origin_line
@@ -44,6 +45,7 @@ MAX_NAMED_FUNCTIONS = 8  # in an error
 AS_IT_IS = "as it is"  # title of a report that was not read from a file
 
 if TYPE_CHECKING:
+    from rewrite_engine.discover.suggestion import Suggestions
     from rewrite_engine.link.native.listing import KernelListing
 
 
@@ -195,6 +197,13 @@ class Report:
         if not any(tries for _, tries in found):
             raise UnknownNameError(self._untried(what))
         return found
+
+    def suggestions(self, seconds: float = SECONDS) -> list[tuple[FunctionReport, Suggestions]]:
+        """Return cheaper or safer terms for small subterms, for each function. Nothing is applied.
+        seconds: time limit, of all functions. Raises `InputError`; `MissingPackageError` if mpmath
+        is not installed.
+        """
+        return suggestions_for(self.functions, seconds)
 
     def kernels(self, which: str) -> list[tuple[FunctionReport, list[KernelListing]]]:
         """Return the kernels of machine code, for each function. which: a number, or "all". Raises

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
 from rewrite_engine.graph.node import CONSTANT, Variable
-from rewrite_engine.graph.op import UNARY
+from rewrite_engine.graph.op import ATOM, UNARY
 from rewrite_engine.match.mistakes import RepairedSource
 from rewrite_engine.match.pattern import Rest, Sort, as_sort
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, as_pattern
@@ -216,7 +216,8 @@ class SourceWriter:
             self.used[term] = None
             return self.leaves[term]
         if term.head is CONSTANT:
-            return number_text(term.number)  # type: ignore[attr-defined]
+            text = number_text(term.number)  # type: ignore[attr-defined]
+            return f"({text})" if text.startswith("-") and level > UNARY else text
         node = term.owner
         if node is None:
             raise ValueError(f"{term} is no variable of the rule")
@@ -224,7 +225,8 @@ class SourceWriter:
         if name in OPERATORS and len(node.inputs) == 2:
             symbol, own = INFIX[name]
             a, b = node.inputs
-            text = f"{self.source(a, own)} {symbol} {self.source(b, own + 1)}"
+            first, later = (ATOM, UNARY) if name == "pow" else (own, own + 1)
+            text = f"{self.source(a, first)} {symbol} {self.source(b, later)}"
             return f"({text})" if own < level else text
         if name == "neg":
             text = f"-{self.source(node.inputs[0], UNARY)}"
