@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rewrite_engine.facts import bounded, finite, nonneg
+from rewrite_engine.facts import bounded, nonneg
 from rewrite_engine.language import *
 from rewrite_engine.rules.algebra import root_undone
 from rewrite_engine.rules.removable import MENDS
@@ -40,7 +40,6 @@ from rewrite_engine.tensor import (
     softplus,
     sqrt,
     switch,
-    tan,
     tanh,
 )
 
@@ -76,18 +75,6 @@ UNDONE = table(
     ),
     phase="stabilize", tags=[MENDS], overlaps=EITHER, x=Float,
 )  # fmt: skip
-
-
-@rule(phase="stabilize", claim=assumes("fastmath"))
-def tan_of_arctan(x: Float):
-    """The angle of a large number is nearly a quarter turn, and loses its digits. (That of infinity
-    is rounded, so that its tangent is finite.)
-
-    >>> x, n = vector("x"), ivector("n")
-    >>> rewritten(tan(arctan(x)), including=["fastmath"]), rewritten(tan(arctan(exp(sin(n)))))
-    (x, exp(sin(n)))
-    """
-    return tan(arctan(x)) >> x, given(assuming(finite(x)))
 
 
 def chosen(outside, x):

@@ -10,7 +10,6 @@ from rewrite_engine.tensor import (
     abs,
     add,
     arcsin,
-    arcsinh,
     arctan,
     arctanh,
     cbrt,
@@ -36,8 +35,7 @@ MAX_TERMS = 6  # of sums in which squares of a sine and a cosine are searched
 #: functions with f(-x) = -f(x)
 ODD = {
     "sin": sin, "tan": tan, "sinh": sinh, "tanh": tanh, "arcsin": arcsin, "arctan": arctan,
-    "arcsinh": arcsinh, "arctanh": arctanh, "erf": erf, "erfinv": erfinv, "cbrt": cbrt,
-    "sign": sign,
+    "arctanh": arctanh, "erf": erf, "erfinv": erfinv, "cbrt": cbrt, "sign": sign,
 }  # fmt: skip
 
 

@@ -260,7 +260,7 @@ def test_names_that_others_register_are_accepted() -> None:
 def test_counterparts_of_their_names_can_be_excluded() -> None:
     x = pt.vector("x")
     for mode, there in ((Mode(), False), (Mode().excluding("useless_Neg_of_Neg"), True)):
-        f = function([x], pt.tan(pt.neg(pt.neg(x))), mode=mode)
+        f = function([x], pt.exp(pt.neg(pt.neg(x))), mode=mode)
         assert ("neg" in [str(n.op) for n in f.fgraph.toposort()]) is there
     default = get_default_mode()
     ours = default.excluding("exp_of_log", "log_of_exp")
