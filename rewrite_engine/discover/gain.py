@@ -20,11 +20,12 @@ LEAST_TIMES = 1.02  # below, a term costs as much
 
 @dataclass(frozen=True)
 class Gain:
-    """What a rule gains. points: far points at which the right side alone is right; of an op
-    without an exact meaning, at which rounding does not move it. digits: right digits today and with the
-    rule, at the example: the most ordinary of these points. example: the point with the value today
-    and the true one, or "". price: what both sides cost, in flops of the sample, with a little for
-    each call.
+    """What a rule gains.
+
+    points: far points at which the right side alone is right; of an op without an exact meaning, at
+    which rounding does not move it. digits: right digits today and with the rule, at the example:
+    the most ordinary of these points. example: the point with the value today and the true one, or
+    "". price: what both sides cost, in flops of the sample, with a little for each call.
     """
 
     points: int

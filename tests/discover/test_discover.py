@@ -95,17 +95,18 @@ def test_a_new_op_gets_its_rules() -> None:
         [maker(Cascade()), *[maker(getattr(pt, n), n, 1) for n in names]],
         variables="x",
         constants=(),
+        about=["cascade"],
     )
     assert lines(discover(space, claims=False)) == [
         "pt.exp(pt.log(Cascade()(x))) >> Cascade()(x)",
         "pt.expm1(pt.log1p(Cascade()(x))) >> Cascade()(x)",
-        "pt.log(pt.expm1(pt.log1p(x))) >> pt.log(x)",
         "pt.expm1(-pt.exp(x)) >> -Cascade()(x)",
     ]
 
 
 def test_facts_are_the_weakest_that_do() -> None:
-    found = lines(discover("exp_log", size=2, claims=False))
+    without = ["exp_log", "inverses"]
+    found = lines(discover("exp_log", size=2, claims=False, excluding=without))
     assert "pt.expm1(pt.log(x)) >> x - 1, given nonneg(x)" in found
     assert "pt.log1p(x - 1) >> pt.log(x)" in found  # (wherever it has a value)
 

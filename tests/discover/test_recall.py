@@ -53,7 +53,8 @@ RULES = [rule for rule in known_rules(Query()) if is_enumerable(rule)]
 
 def is_found_again(rule: Any) -> bool:
     """Whether a proposal has the rule's left side, in the space of its own ops and numbers, without
-    the rule; or whether the others make its sides equal.
+    the rule; or whether the others make its sides equal. A rule for a normal form, such as sin(-x)
+    -> -sin(x), gains nothing: it is found among the equations.
     """
     nodes = [p for side in (rule.left, rule.right) for p in ops_of(side)]
     arities = {(p.op, len(p.args)) for p in nodes}
@@ -83,8 +84,9 @@ def is_found_again(rule: Any) -> bool:
         return True
     wanted = [*Arithmetic(space).renamed(left)]
     return any(
-        equal(p.left.variable, v, [])
-        for p in propose(grow(space), judge, saving=1.02)
+        equal(side.variable, v, [])
+        for p in propose(grow(space), judge, saving=1.02, equations=True)
+        for side in p[:2]  # (of equal ones either is the first of its class)
         for v in wanted
     )
 
