@@ -2,7 +2,7 @@
 
 import math
 
-from rewrite_engine.facts import finite, nonneg, nonzero, positive, same_dtype
+from rewrite_engine.facts import finite, nonneg, nonzero, positive, same_dtype, used_once
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.logs import log_of
 from rewrite_engine.tensor import (
@@ -217,26 +217,38 @@ def log_of_one_over(x: Float):
     return log(1 / x) >> -log(x), given(without_sign)
 
 
+@fact(cost=5)
+def exp_used_once(fgraph, x):
+    """exp(x) has one use in its graph, if there is one, so a rule that replaces this use removes
+    it.
+    """
+    if fgraph is None or x not in fgraph.users:
+        return because("there is no graph")
+    found = [node for node, _ in fgraph.get_clients(x) if getattr(node, "op", None) == exp]
+    known = [used_once.ask(fgraph, v) for node in found for v in node.outputs]
+    return known[0] if len(known) == 1 else unknown(f"exp(x) is computed {len(known)} times")
+
+
 @rule(phase="stabilize")
 def reciprocal_of_exp(x: Float):
-    """The exponential of -x takes the place of a function and a reciprocal, and may be in range
-    when that of x is not.
+    """The exponential of -x takes the place of a function and a reciprocal, if the function has no
+    other use.
 
     >>> rewritten(reciprocal(exp(vector("x"))))
     exp(-x)
     """
-    return reciprocal(exp(x)) >> exp(-x)
+    return reciprocal(exp(x)) >> exp(-x), given(exp_used_once(x))
 
 
 @rule(phase="stabilize")
 def one_over_exp(x: Float):
-    """The exponential of -x takes the place of a function and a quotient, and may be in range when
-    that of x is not.
+    """The exponential of -x takes the place of a function and a quotient, if the function has no
+    other use.
 
     >>> rewritten(1 / exp(vector("x")))
     exp(-x)
     """
-    return 1 / exp(x) >> exp(-x)
+    return 1 / exp(x) >> exp(-x), given(exp_used_once(x))
 
 
 @rule(phase="stabilize")
