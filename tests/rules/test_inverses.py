@@ -15,6 +15,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.check import assert_rewrites
 from rewrite_engine.gradient import grad
+from rewrite_engine.language import rewritten
 
 Formula = Callable[[Any], Any]
 x, y = pt.vectors("x y")
