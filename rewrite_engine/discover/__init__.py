@@ -190,7 +190,7 @@ class SpaceSearch:
             terms=grown.tried,
             classes=len(grown.classes),
             wrong=wrong,
-            dearer=sum([one.mended <= 0 and one.saving > 1 for one in proposals]),
+            costlier=sum([one.mended <= 0 and one.saving > 1 for one in proposals]),
             counts=dict(choice.counts),
             left=choice.left,
             stopped=grown.stopped,

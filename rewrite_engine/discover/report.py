@@ -66,7 +66,7 @@ class RefusedRecord:
 @dataclass(frozen=True)
 class SpaceRecord:
     """What was found in a space. facts: of its variables. terms, classes: how many there are.
-    wrong, dearer: how many terms another one of their class is better than, as it is right more
+    wrong, costlier: how many terms another one of their class is better than, as it is right more
     often, or cheaper only. counts: proposals that say nothing new, by the reason. left: proposals
     that were not looked at. stopped: why not all terms were made, or "". unused: why a function
     made no term, by its name.
@@ -77,7 +77,7 @@ class SpaceRecord:
     terms: int
     classes: int
     wrong: int
-    dearer: int
+    costlier: int
     counts: dict[str, int]
     left: int
     stopped: str
@@ -100,7 +100,7 @@ class SpaceRecord:
         stopped = f" ({self.stopped})" if self.stopped else ""
         return (
             f"{self.title}: {self.terms} terms{stopped}, {self.classes} classes; a better term is "
-            f"known for {self.wrong + self.dearer} ({self.wrong} wrong, {self.dearer} dearer): "
+            f"known for {self.wrong + self.costlier} ({self.wrong} wrong, {self.costlier} costlier): "
             f"{len(self.rules)} rules{''.join(f', {c}' for c in counts)}; {self.seconds:.0f} s"
         )
 
