@@ -14,16 +14,14 @@ import numpy as np
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
 from rewrite_engine.discover.choose import CHEAPER, Proposal, holds, weakest
 from rewrite_engine.discover.digits import right_digits
-from rewrite_engine.discover.grow import EnumeratedTerm, PlainRunner
+from rewrite_engine.discover.grow import EnumeratedTerm, PlainRunner, price_of
 from rewrite_engine.discover.judge import Judge, Judged, value_or_none, with_facts
 from rewrite_engine.discover.regime import Regime
 from rewrite_engine.discover.space import Facts
 from rewrite_engine.discover.subterms import Subterm
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge.values import TermValues
 from rewrite_engine.language import rewritten_graph
-from rewrite_engine.rewrite.cost import flops, price
 
 MAX_TRIALS = 3  # of the terms that are better than a subterm, how many are checked
 GOOD, LOST = 12.0, 3.0  # right digits that are enough; a loss that counts
@@ -58,12 +56,12 @@ class Candidate(NamedTuple):
 
     @property
     def left(self) -> EnumeratedTerm:
-        """The subterm."""
+        """The subterm that a better term is known for."""
         return self.proposal.left
 
     @property
     def right(self) -> EnumeratedTerm:
-        """The better term."""
+        """The better term for the subterm."""
         return self.proposal.right
 
     @property
@@ -188,7 +186,7 @@ def measured(form: Variable, truth: Any, judge: Judge) -> Measured:
 
 def cost_of(forms: Sequence[Variable]) -> float:
     """Return the flops of terms for each element, each node once."""
-    return sum([price(node, flops) for node in toposort(forms)], 0.0) / LENGTH
+    return price_of(*forms) / LENGTH
 
 
 def mended(before: Measured, after: Measured) -> Any:

@@ -10,11 +10,11 @@ from mpmath import mp
 
 from rewrite_engine import hooks
 from rewrite_engine.discover.choose import Proposal
+from rewrite_engine.discover.digits import right_digits
 from rewrite_engine.discover.grow import PlainRunner
-from rewrite_engine.discover.judge import GREATEST, MOST_ELEMENTS, Judge, value_or_none
+from rewrite_engine.discover.judge import DIGITS, GREATEST, MOST_ELEMENTS, Judge, value_or_none
 from rewrite_engine.judge.values import TermValues
 
-MOST_DIGITS = 16.0
 LEAST_TIMES = 1.02  # below, a term costs as much
 
 
@@ -81,10 +81,10 @@ def at_element(
         i = worst(today, true)
     right = np.ravel(true)[i]
     pair = [_element(a, i, np.size(true)) for a in (today, new)]
-    with mp.workdps(50):
-        found = digits(pair[0], right), digits(pair[1], right)
-        known = min(int(found[0]) + 3, 17)  # so many digits show the difference
-        shown, now = mp.nstr(right, max(known, 6)), f"{pair[0]:.{max(known, 6)}g}"
+    found = float(right_digits(pair[0], right)[0]), float(right_digits(pair[1], right)[0])
+    known = max(min(int(found[0]) + 3, 17), 6)  # so many digits show the difference
+    with mp.workdps(DIGITS):
+        shown, now = mp.nstr(right, known), f"{pair[0]:.{known}g}"
     if not judge.space.pointwise:
         return 0.0, found, f"a far sample: {now} today, {shown} is true"
     point = {v: float(_element(given[v], i, np.size(true))) for v in one.left.leaves}
@@ -110,16 +110,3 @@ def _element(a: object, i: int, n: int) -> float:
     """Return an element of a value that has n, or stands for them; NaN if there is no value."""
     flat = np.ravel(np.asarray(math.nan if a is None else a))
     return float(flat[i] if len(flat) == n else flat[0])
-
-
-def digits(value: float, true: object) -> float:
-    """Return how many digits of a value are right, at most 16."""
-    if not math.isfinite(value):
-        return 0.0
-    error = abs(mp.mpf(value) - true)
-    size = abs(mp.mpf(true))
-    if error == 0:
-        return MOST_DIGITS
-    if size == 0:
-        return 0.0
-    return float(min(max(-mp.log10(error / size), 0), MOST_DIGITS))

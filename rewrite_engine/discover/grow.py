@@ -233,9 +233,9 @@ def rounded(a: Any, bits: int) -> tuple[bytes, bytes]:
     return whole.tobytes(), power.astype(np.int32).tobytes()
 
 
-def price_of(term: Variable) -> float:
-    """Return what a term costs, each of its nodes once."""
-    return sum([price(node, flops) for node in toposort([term])], 0.0)
+def price_of(*terms: Variable) -> float:
+    """Return what terms cost, each node once."""
+    return sum([price(node, flops) for node in toposort(terms)], 0.0)
 
 
 def _is_constant(values: Sequence[Any], pointwise: bool) -> bool:

@@ -11,7 +11,14 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from mpmath import mp
+
+from rewrite_engine.errors import MissingPackageError
+
+try:
+    from mpmath import mp
+except ImportError as error:
+    what = "the search for rules compares values of many digits"
+    raise MissingPackageError(f'{what}: pip install "rewrite-engine[check]"') from error
 
 from rewrite_engine.discover.grow import PlainRunner, price_of
 from rewrite_engine.discover.space import Facts, Sample, Space

@@ -99,9 +99,10 @@ class SpaceRecord:
         counts += [f"{self.left} not looked at"] if self.left else []
         stopped = f" ({self.stopped})" if self.stopped else ""
         return (
-            f"{self.title}: {self.terms} terms{stopped}, {self.classes} classes; a better term is "
-            f"known for {self.wrong + self.costlier} ({self.wrong} wrong, {self.costlier} costlier): "
-            f"{len(self.rules)} rules{''.join(f', {c}' for c in counts)}; {self.seconds:.0f} s"
+            f"{self.title}: {self.terms} terms{stopped}, {self.classes} classes; of "
+            f"{self.wrong + self.costlier} a better one is known ({self.wrong} wrong, "
+            f"{self.costlier} costlier): {len(self.rules)} rules"
+            f"{''.join(f', {c}' for c in counts)}; {self.seconds:.0f} s"
         )
 
     def __str__(self) -> str:

@@ -86,7 +86,7 @@ class TermSuggestion:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Answer of `suggestions`.
+    """Answer of `suggestions`: better terms for parts of a graph.
 
     found: the suggestions, the best first. looked_at: the number of subterms that were compared, of
     `subterms`; terms: the number of terms they were compared with. left_out: how many better terms

@@ -15,7 +15,8 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.discover import Corpus, Discovery, Space, corpus_of, discover
 from rewrite_engine.discover.__main__ import main
-from rewrite_engine.discover.gain import digits, times_text
+from rewrite_engine.discover.digits import right_digits
+from rewrite_engine.discover.gain import times_text
 from rewrite_engine.discover.report import as_json, from_json
 from rewrite_engine.discover.subjects import numbers
 from rewrite_engine.facts import nonneg
@@ -51,10 +52,11 @@ def test_a_gain_in_digits(found: Discovery) -> None:
 
 
 def test_digits() -> None:
-    assert digits(1.0, mpmath.mpf(1)) == 16
-    assert digits(1.001, mpmath.mpf(1)) == pytest.approx(3, abs=0.01)
-    assert digits(np.inf, mpmath.mpf(1)) == digits(5.0, mpmath.mpf(1)) == 0
-    assert digits(1e-300, mpmath.mpf(0)) == 0
+    values = [1.0, 1.001, np.inf, 5.0]
+    found = right_digits(np.array(values), [mpmath.mpf(1)] * 4)
+    np.testing.assert_allclose(found, [16, 3, 0, 0], atol=0.01)
+    assert right_digits(1e-200, mpmath.mpf(0)).tolist() == [0]
+    assert np.isnan(right_digits(1.0, mpmath.mpf(10) ** 400)).all()  # (no double)
     assert [times_text(x) for x in (1.254, 12.34, 345.6, 5000.0)] == [
         "1.25",
         "12.3",
