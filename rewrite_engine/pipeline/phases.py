@@ -48,6 +48,7 @@ PACKS = (
     "rewrite_engine.rules.gradient_marks",
     "rewrite_engine.rules.cast",
     "rewrite_engine.rules.algebra",
+    "rewrite_engine.rules.extrema",
     "rewrite_engine.rules.constants",
     "rewrite_engine.rules.collect",
     "rewrite_engine.rules.logic",

@@ -12,8 +12,6 @@ from rewrite_engine.tensor import (
     cos,
     identity,
     lt,
-    maximum,
-    minimum,
     mul,
     neg,
     reciprocal,
@@ -310,94 +308,15 @@ def abs_of_nonneg(x: Float):
     return abs(x) >> x, given(nonneg(x))
 
 
-CHOICES = table(
-    "choices",
-    (
-        "larger_of_opposites", lambda x: maximum(x, -x) >> abs(x), refines,
-        "One operation takes the place of two.",
-        """maximum(x := vector("x"), -x) -> abs(x)""",
-    ),
-    (
-        "smaller_of_opposites", lambda x: minimum(x, -x) >> -abs(x), refines,
-        "One operation takes the place of two.",
-        """minimum(x := vector("x"), -x) -> -abs(x)""",
-    ),
-    (
-        "times_own_sign", lambda x: x * sign(x) >> abs(x), refines,
-        "The modulus needs one operation.",
-        """(x := vector("x")) * sign(x) -> abs(x)""",
-    ),
-    (
-        "largest_of_smaller",
-        lambda x, c: (maximum(x, minimum(x, c)) >> x, given(finite(c))), refines,
-        "The smaller of two numbers is not above either; at a tie the slope would be shared.",
-        """maximum(x := vector("x"), minimum(x, 0)) -> x""",
-    ),
-    (
-        "smallest_of_larger",
-        lambda x, c: (minimum(x, maximum(x, c)) >> x, given(finite(c))), refines,
-        "The larger of two numbers is not below either; at a tie the slope would be shared.",
-        """minimum(x := vector("x"), maximum(x, 0)) -> x""",
-    ),
-    (
-        "sum_of_extrema", lambda x, y: maximum(x, y) + minimum(x, y) >> x + y, refines,
-        "The larger and the smaller one of two numbers are both of them.",
-        """maximum(x := vector("x"), 0) + minimum(x, 0) -> x""",
-    ),
-    phase="canonicalize", tags=["mends_gradients"], x=Float, y=Float, c=FloatConstant,
-)  # fmt: skip
+@rule(phase="canonicalize", tags=["mends_gradients"])
+def times_own_sign(x: Float):
+    """The modulus needs one operation.
 
-
-@rule(phase="canonicalize", overlaps="the modulus has no use of the sign")
-def difference_of_extrema(x: Float, y: Float):
-    """Two operations take the place of three.
-
-    >>> x, y = vectors("x y")
-    >>> rewritten(maximum(x, y) - minimum(x, y))
-    abs(x - y)
+    >>> x = vector("x")
+    >>> rewritten(x * sign(x))
+    abs(x)
     """
-    return maximum(x, y) - minimum(x, y) >> abs(x - y)
-
-
-MODULI = table(
-    "moduli",
-    (
-        "abs_by_greater", lambda x: switch(x > 0, x, -x) >> abs(x), refines,
-        "The modulus needs one operation.",
-        """switch((x := vector("x")) > 0, x, -x) -> abs(x)""",
-    ),
-    (
-        "abs_by_not_less", lambda x: switch(x >= 0, x, -x) >> abs(x), refines,
-        "The modulus needs one operation.",
-        """switch((x := vector("x")) >= 0, x, -x) -> abs(x)""",
-    ),
-    (
-        "abs_by_less", lambda x: switch(x < 0, -x, x) >> abs(x), refines,
-        "The modulus needs one operation.",
-        """switch((x := vector("x")) < 0, -x, x) -> abs(x)""",
-    ),
-    (
-        "abs_by_not_greater", lambda x: switch(x <= 0, -x, x) >> abs(x), refines,
-        "The modulus needs one operation.",
-        """switch((x := vector("x")) <= 0, -x, x) -> abs(x)""",
-    ),
-    phase="canonicalize", x=Float,
-)  # fmt: skip
-
-PARTS = table(
-    "rests_of_signs",
-    (
-        "rest_of_positive_part", lambda x: x - maximum(x, 0) >> minimum(x, 0), refines,
-        "One operation takes the place of two.",
-        """(x := vector("x")) - maximum(x, 0) -> minimum(x, 0.0)""",
-    ),
-    (
-        "rest_of_negative_part", lambda x: x - minimum(x, 0) >> maximum(x, 0), refines,
-        "One operation takes the place of two.",
-        """(x := vector("x")) - minimum(x, 0) -> maximum(x, 0.0)""",
-    ),
-    phase="stabilize", x=Float,
-)  # fmt: skip
+    return x * sign(x) >> abs(x)
 
 
 def root_undone(x):

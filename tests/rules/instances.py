@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 import rewrite_engine.tensor as pt
 from rewrite_engine.check import sample
 from rewrite_engine.check.sample import (
@@ -85,6 +87,27 @@ FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]
 #: what may stand for an operand of which a guard asks something
 GIVEN: dict[str, dict[str, list[Make]]] = {
     "abs_of_nonneg": {"x": [pt.exp, pt.sqr, pt.abs, pt.sqrt, pt.sigmoid]},
+    **{
+        f"{kind}_by_{order}": {"x": [lambda v: truth(v) + 0.7, lambda v: pt.sin(truth(v))]}
+        for kind, orders in (
+            ("maximum", ("greater", "not_less")),
+            ("minimum", ("less", "not_greater")),
+        )
+        for order in orders
+    },
+    "maximum_is_first": {
+        "x": [pt.exp, lambda v: pt.sin(truth(v))],
+        "c": [lambda v: pt.constant(np.array(-1.0, v.type.dtype))],
+    },
+    "minimum_is_first": {
+        "x": [pt.sigmoid, lambda v: pt.sin(truth(v))],
+        "c": [lambda v: pt.constant(np.array(1.0, v.type.dtype))],
+    },
+    "clip_inside": {
+        "x": [pt.sigmoid, lambda v: pt.sin(truth(v))],
+        "low": [lambda v: pt.constant(np.array(-1.0, v.type.dtype))],
+        "high": [lambda v: pt.constant(np.array(1.0, v.type.dtype))],
+    },
     "pow_half": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "arccosh_from_log": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
