@@ -307,12 +307,14 @@ def test_a_declaration_that_does_not_hold() -> None:
 turn = [0]
 
 
-@node_rewriter([pt.tan], phase="specialize")
+@node_rewriter([pt.tan], phase="specialize", claim=approx(64))
 def by_turns(fgraph, node):
     """Another thing each time, both of them right."""
     turn[0] += 1
     (v,) = node.inputs
-    return pt.sin(v) / pt.cos(v) if turn[0] % 2 else pt.sin(v) * pt.reciprocal(pt.cos(v))
+    double = 2 * v
+    sine, cosine = pt.sin(double), pt.cos(double)
+    return (1 - cosine) / sine if turn[0] % 2 else sine / (1 + cosine)
 
 
 def test_rewriting_that_is_not_determined() -> None:
