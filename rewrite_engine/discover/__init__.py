@@ -4,8 +4,10 @@ rules there are do not make, and that would pay.
     space.py       what terms are made of; subjects.py: the shipped spaces
     grow.py        all terms of a space, in classes of equal values
     judge.py       how often a term is wrong today, and what it costs
+    propose.py     pairs of equal terms of which one is better
+    equality.py    whether a pair is equal at new samples, and under which facts
     proof.py       what helps to prove that a rule follows from others
-    choose.py      rules for the terms that another one of their class is better than
+    choose.py      rules of these pairs, without what follows from others
     arithmetic.py  terms that are one sum or product in other spellings
     claims.py      which claim a rule keeps
     gain.py        what a rule gains: digits, flops
@@ -25,13 +27,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from rewrite_engine.discover.choose import Chooser, ChosenRules, FoundRule, propose
+from rewrite_engine.discover.choose import Chooser, ChosenRules, FoundRule
 from rewrite_engine.discover.claims import OF_ARRAYS, OF_NUMBERS, with_claim
 from rewrite_engine.discover.corpus import Corpus, corpus_of
 from rewrite_engine.discover.gain import gain_of
 from rewrite_engine.discover.grow import grow, silent
 from rewrite_engine.discover.judge import Judge
 from rewrite_engine.discover.kept import KeptSpaces
+from rewrite_engine.discover.propose import propose
 from rewrite_engine.discover.report import (
     RuleRecord,
     SpaceRecord,

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
-from rewrite_engine.discover.choose import CHEAPER, Proposal, holds, weakest
 from rewrite_engine.discover.digits import right_digits
+from rewrite_engine.discover.equality import holds, weakest
 from rewrite_engine.discover.grow import EnumeratedTerm, PlainRunner, price_of
 from rewrite_engine.discover.judge import Judge, Judged, value_or_none, with_facts
+from rewrite_engine.discover.propose import CHEAPER, Proposal
 from rewrite_engine.discover.regime import Regime
 from rewrite_engine.discover.space import Facts
 from rewrite_engine.discover.subterms import Subterm

@@ -1,94 +1,41 @@
-"""From classes of equal terms to few rules: `propose` finds better sides, `Chooser` makes rules of
-them, one by one, and drops what the shipped rules and those before it imply.
+"""From proposals to few rules: `Chooser` makes rules of them, one by one, and drops what the
+shipped rules and those before it imply.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import combinations, count
+from itertools import count
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-import rewrite_engine.tensor as pt
 from rewrite_engine import facts, hooks, language
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
-from rewrite_engine.discover.grow import EnumeratedTerm, Enumeration, PlainRunner, silent
-from rewrite_engine.discover.judge import AT_ONCE, Judge, Judged, value_or_none, with_facts
+from rewrite_engine.discover.equality import weakest
+from rewrite_engine.discover.grow import silent
+from rewrite_engine.discover.judge import Judge, with_facts
 from rewrite_engine.discover.proof import detours, on_numbers
-from rewrite_engine.discover.space import Facts, Space
+from rewrite_engine.discover.propose import CHEAPER, Proposal, is_written_in, order_of
+from rewrite_engine.discover.space import Facts
 from rewrite_engine.errors import PatternError, RewriteEngineError
 from rewrite_engine.facts import same_dtype
 from rewrite_engine.fork import cached_property
-from rewrite_engine.graph.node import CONSTANT, Constant, Variable
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.traverse import ancestors, toposort
-from rewrite_engine.judge.noise import NoisyRunner, noises, within
-from rewrite_engine.judge.values import TermValues
 from rewrite_engine.language import rule_of
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.equal import equal
 
-CHEAPER = 1.25  # times, at least, or nothing is gained
-AT_ALL = 1.02  # the same of a term with fewer nodes
-DRAWS = range(100, 112)  # seeds of samples of other lengths, at which a proposal must hold
 NODES, SECONDS = 400, 0.25  # of a proof that a proposal follows from others
 HARD_NODES, HARD_SECONDS = 8_000, 5.0  # of a proof that an accepted one does
 RESERVED = {"pt", *language.__all__, *facts.__all__}  # names that the source of a pack imports
-CLOSE = 1e-7  # relative difference of values that are equal
-
-
-class Proposal(NamedTuple):
-    """A term, and a better one of its class."""
-
-    left: EnumeratedTerm
-    right: EnumeratedTerm
-    before: Judged
-    after: Judged
-
-    @property
-    def sides(self) -> list[Variable]:
-        """The two terms of a rule: a number on the right has the shape of the left side."""
-        left, right = self.plain
-        if right.head is CONSTANT and right.type.ndim < left.type.ndim:
-            right = pt.second(self.left.leaves[0], right)
-        return [left, right]
-
-    @property
-    def plain(self) -> list[Variable]:
-        """The two terms of one dtype; the right one may be a number."""
-        left, right = self.left.variable, self.right.variable
-        if isinstance(right, Constant):
-            right = pt.constant(right.data.astype(left.type.dtype))
-        return [left, right]
-
-    @property
-    def mended(self) -> int:
-        """At how many elements the right side alone is right."""
-        return len(self.before.wrong - self.after.wrong)
-
-    def pays(self, saving: float) -> bool:
-        """Whether the right side is nowhere worse, and mends something, or saves that much, or an
-        op or a view, also in what the rules make of it.
-        """
-        if self.after.wrong - self.before.wrong:
-            return False
-        smaller = self.right.size < self.left.size and self.after.nodes < self.before.nodes
-        if self.mended or (smaller and self.after.price <= self.before.price):
-            return True
-        return self.saving > saving
-
-    @property
-    def saving(self) -> float:
-        """How many times cheaper the right side is."""
-        return self.before.price / max(self.after.price, 1.0)
+AT_ALL = 1.02  # the same of a term with fewer nodes
 
 
 @dataclass(frozen=True)
@@ -128,107 +75,6 @@ class ChosenRules:
     def refuse(self, one: Proposal, why: str) -> None:
         """Record why a proposal makes no rule."""
         self.refused.append((one, why))
-
-
-def propose(
-    terms: Enumeration,
-    judge: Judge,
-    most: int = 6_000,
-    saving: float = CHEAPER,
-    equations: bool = False,
-    told: Callable[[str], Any] = silent,
-) -> list[Proposal]:
-    """Return terms with a better one in their class, small and general ones first. most: how many
-    terms are judged. saving: how many times cheaper a term must be that mends nothing. equations:
-    propose terms that are as good as the first of their class, too. told: is called with a line on
-    how far it is.
-    """
-    space = terms.space
-    classes = [some for some in terms.equal if any([t.is_about(space.about) for t in some])]
-    members = sorted([t for some in classes for t in some], key=lambda t: t.size)[:most]
-    now: dict[EnumeratedTerm, Judged] = {}
-    for start in range(0, len(members), AT_ONCE):
-        told(f"{start} of {len(members)} terms judged")
-        some = members[start : start + AT_ONCE]
-        now.update(zip(some, judge.today([t.variable for t in some]), strict=True))
-    found: list[Proposal] = []
-    ops = ops_of(terms)
-    for some in classes:
-        known = [t for t in some if t in now]
-        for left in known:
-            if left.size and is_in_order(left.leaves, space):
-                found += better(left, known, now, saving, ops)
-        if equations:
-            taken = {p.left for p in found}
-            found += [p for p in as_good(known, now, space) if p.left not in taken]
-    wanted = [p for p in found if any([t.is_about(space.about) for t in p[:2]])]
-    return sorted(wanted, key=order_of)
-
-
-def better(
-    left: EnumeratedTerm,
-    known: Sequence[EnumeratedTerm],
-    now: dict[EnumeratedTerm, Judged],
-    saving: float,
-    ops: Container[Any],
-) -> Iterator[Proposal]:
-    """Yield the best term for a left side, if it is better. ops: those of the space."""
-    fit = [t for t in known if t is not left and set(t.leaves) <= set(left.leaves)]
-    if not fit:
-        return
-    fit = [t for t in fit if not now[t].wrong - now[left].wrong] or fit
-    right = min(fit, key=lambda t: (*now[t].rank, t.size))
-    one = Proposal(left, simplest(right, now[right], ops), now[left], now[right])
-    same = equal_computations([one.before.form], [one.after.form])
-    if one.pays(saving) and not same:
-        yield one
-
-
-def ops_of(terms: Enumeration) -> set[Any]:
-    """Return the ops of all terms in classes of several."""
-    every = [t.variable for some in terms.equal for t in some]
-    return {node.op for node in toposort(every)}
-
-
-def is_written_in(term: Variable, ops: Container[Any]) -> bool:
-    """Whether a term consists of ops of a space, so that a person may write it."""
-    return all([node.op in ops for node in toposort([term])])
-
-
-def simplest(term: EnumeratedTerm, judged: Judged, ops: Container[Any]) -> EnumeratedTerm:
-    """Return a term, or what the rules make of it, if that is smaller: half of x is found as
-    log(sqrt(exp(x))) where there is no number 0.5.
-    """
-    form, size = judged.form, len(toposort([judged.form]))
-    least = min(term.size, len(toposort([term.variable])))  # (parts may be shared)
-    smaller = size < least and is_written_in(form, ops)
-    return replace(term, variable=form, size=size, text="") if smaller else term
-
-
-def as_good(
-    known: Sequence[EnumeratedTerm], now: dict[EnumeratedTerm, Judged], space: Space
-) -> Iterator[Proposal]:
-    """Yield the first term of a class for each other one with the same variables."""
-    right = known[0] if known else None
-    for left in known[1:]:
-        if right is None or set(right.leaves) != set(left.leaves):
-            continue
-        one = Proposal(left, right, now[left], now[right])
-        same = equal_computations([one.before.form], [one.after.form])
-        if not same and is_in_order([*right.leaves, *left.leaves], space):
-            yield one
-
-
-def is_in_order(leaves: Iterable[Variable], space: Space) -> bool:
-    """Whether variables of one kind occur in the order of the space: others are the same term by
-    other names.
-    """
-    occurring = [*dict.fromkeys(leaves)]
-    for same in space.kinds():
-        own = [v for v in occurring if v in same]
-        if own != same[: len(own)]:
-            return False
-    return True
 
 
 class Chooser:
@@ -422,20 +268,6 @@ class Chooser:
         return [j.form for j in self.judge.today(one.sides, rules)]
 
 
-def order_of(one: Proposal) -> tuple[int, ...]:
-    """Return a key by which small, flat and general proposals come first."""
-    left, right = one.left, one.right
-    return left.size, depth(left.variable), -len(left.leaves), right.size, -one.mended
-
-
-def depth(term: Variable) -> int:
-    """Return the number of ops on the longest path to a leaf."""
-    found: dict[Variable, int] = {}
-    for node in toposort([term]):
-        found.update(dict.fromkeys(node.outputs, 1 + max([found.get(v, 0) for v in node.inputs])))
-    return found.get(term, 0)
-
-
 def found_rule(
     one: Proposal,
     guards: Facts,
@@ -468,66 +300,3 @@ def phases_for(one: Proposal) -> tuple[str | None, ...]:
     if one.mended > 0:
         return "stabilize", "canonicalize", "specialize"
     return "canonicalize", "stabilize", "specialize"
-
-
-def weakest(space: Space, one: Proposal) -> Facts | None:
-    """Return the weakest facts of variables under which both sides have equal values; None if they
-    differ in any case.
-    """
-    every = [(v, fact) for v in one.left.leaves for fact in space.variables[v]]
-    for n in range(len(every) + 1):
-        for chosen in combinations(every, n):
-            facts = {v: tuple([f for w, f in chosen if w is v]) for v in space.variables}
-            if holds(space, one, facts):
-                return facts
-    return None
-
-
-def holds(space: Space, one: Proposal, facts: Facts) -> bool:
-    """Whether both sides have equal values at new samples of variables with these facts."""
-    compared = 0
-    for seed in DRAWS:
-        try:
-            given = dict(space.draw(seed, facts))
-        except (ValueError, ArithmeticError):
-            continue
-        a, b = [value_or_none(TermValues(PlainRunner(), given), t.variable) for t in one[:2]]
-        if a is None and b is None:
-            continue
-        if a is None or b is None:
-            return False
-        if space.pointwise:  # (a number stands for an array of it)
-            a, b = np.broadcast_arrays(a, b)
-        if not are_equal(a, b, space.pointwise, partial(under_noise, one, given)):
-            return False
-        compared += 1
-    return compared > 0
-
-
-def are_equal(a: Any, b: Any, pointwise: bool, samples: Callable[[], Any]) -> bool:
-    """Whether two values are equal, up to rounding. samples: makes values of both under noise, for
-    what is a difference of large parts and has few digits.
-    """
-    if not isinstance(a, np.ndarray | np.number) or a.dtype.kind not in "fc":
-        return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
-    if np.shape(a) != np.shape(b):
-        return False
-    if not pointwise:
-        sizes = np.abs(np.asarray(a))
-        rest = CLOSE * sizes[~np.isnan(sizes)].max(initial=1e-300)
-        return bool(np.allclose(a, b, rtol=CLOSE, atol=rest, equal_nan=True))
-    same = np.isclose(a, b, rtol=CLOSE, atol=0, equal_nan=True)
-    if not same.all():
-        of_a, of_b = samples()
-        same = same | within(a, b, of_a) | within(b, a, of_b)
-    return bool(same.all())
-
-
-def under_noise(one: Proposal, given: Mapping[Variable, Any]) -> list[list[Any]]:
-    """Return values of both sides where each result of a node is moved by a unit."""
-    found: list[list[Any]] = [[], []]
-    for dice in noises():
-        values = TermValues(NoisyRunner(PlainRunner(), dice), dict(given))
-        for samples, term in zip(found, one[:2], strict=True):
-            samples.append(value_or_none(values, term.variable))
-    return found

@@ -9,10 +9,10 @@ import numpy as np
 from mpmath import mp
 
 from rewrite_engine import hooks
-from rewrite_engine.discover.choose import Proposal
 from rewrite_engine.discover.digits import right_digits
 from rewrite_engine.discover.grow import PlainRunner
 from rewrite_engine.discover.judge import DIGITS, GREATEST, MOST_ELEMENTS, Judge, value_or_none
+from rewrite_engine.discover.propose import Proposal
 from rewrite_engine.judge.values import TermValues
 
 LEAST_TIMES = 1.02  # below, a term costs as much

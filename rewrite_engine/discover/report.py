@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
-from rewrite_engine.discover.choose import FoundRule, Proposal
+from rewrite_engine.discover.choose import FoundRule
 from rewrite_engine.discover.gain import Gain
+from rewrite_engine.discover.propose import Proposal
 from rewrite_engine.discover.source import conditions_of, facts_of, rule_source, text_of
 from rewrite_engine.graph.html import bold, code, faint, folded, table, whole
 from rewrite_engine.printing.latex import latex

@@ -9,9 +9,10 @@ from typing import Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
-from rewrite_engine.discover.choose import FoundRule, Proposal
+from rewrite_engine.discover.choose import FoundRule
 from rewrite_engine.discover.gain import LEAST_TIMES, Gain, times_text
 from rewrite_engine.discover.grow import EnumeratedTerm
+from rewrite_engine.discover.propose import Proposal
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs

@@ -14,9 +14,9 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.discover import Discovery, Space, discover, maker
 from rewrite_engine.discover.__main__ import main
 from rewrite_engine.discover.arithmetic import Arithmetic, agree
-from rewrite_engine.discover.choose import propose
 from rewrite_engine.discover.grow import grow
 from rewrite_engine.discover.judge import Judge
+from rewrite_engine.discover.propose import propose
 from rewrite_engine.discover.source import term_source
 from rewrite_engine.discover.subjects import SUBJECTS, numbers
 from rewrite_engine.errors import PatternError, UnknownNameError

@@ -9,9 +9,9 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.discover.arithmetic import Arithmetic
-from rewrite_engine.discover.choose import propose
 from rewrite_engine.discover.grow import grow
 from rewrite_engine.discover.judge import Judge
+from rewrite_engine.discover.propose import propose
 from rewrite_engine.discover.space import TermMaker
 from rewrite_engine.discover.subjects import numbers
 from rewrite_engine.facts import nonneg

@@ -12,9 +12,11 @@ import numpy as np
 import rewrite_engine.tensor as pt
 from rewrite_engine.discover.arithmetic import Arithmetic
 from rewrite_engine.discover.array_samples import OF_NUMBERS
-from rewrite_engine.discover.choose import Chooser, PlainRunner, are_equal, propose
-from rewrite_engine.discover.grow import grow
+from rewrite_engine.discover.choose import Chooser
+from rewrite_engine.discover.equality import are_equal
+from rewrite_engine.discover.grow import PlainRunner, grow
 from rewrite_engine.discover.judge import Judge, value_or_none, with_facts
+from rewrite_engine.discover.propose import propose
 from rewrite_engine.discover.space import Space, TermMaker
 from rewrite_engine.discover.subjects import array_space
 from rewrite_engine.graph.node import Variable
