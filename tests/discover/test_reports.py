@@ -141,7 +141,9 @@ def test_the_most_used_rules_come_first(tmp_path: Path) -> None:
     corpus = corpus_of([scripts])
     assert len(corpus.functions) == 1
     assert list(corpus.failed.values()) == ["ZeroDivisionError: division by zero"]
-    records = found_in(logs(functions="log log1p add sub"), corpus=corpus).records
+    discovery = found_in(logs(functions="log log1p add sub"), corpus=corpus)
+    records = discovery.records
+    assert "# met in 1 of the functions\n@rule(" in discovery.source()
     assert (records[0].left, records[0].met) == ("x + (1 - x)", 1)
     assert records[-1].met == 0
     with pytest.raises(FileNotFoundError, match="no_such_folder"):
