@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from rewrite_engine.facts import symmetric
 from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.tensor import DimShuffle, Sum, dot, expand_dims, neg, sqr
@@ -19,6 +20,18 @@ def transpose_of_dot(a: Matrix, b: Matrix):
     """
     turn = DimShuffle(2, (1, 0))
     return turn(dot(a, b)) >> dot(turn(b), turn(a))
+
+
+@rule(phase="canonicalize", claim=backward(4))
+def transpose_of_symmetric(a: Matrix):
+    """A symmetric matrix is its own transpose, up to the rounding of a product that it is.
+
+    >>> k, v = assume(matrix("k"), symmetric), vector("v")
+    >>> rewritten(v @ k.T)
+    v @ k
+    """
+    turn = DimShuffle(2, (1, 0))
+    return turn(a) >> a, given(symmetric(a))
 
 
 @rule(

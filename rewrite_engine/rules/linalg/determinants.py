@@ -138,8 +138,11 @@ def as_number(c):
     return c.dimshuffle()
 
 
-OUTPUTS = table(
-    "slogdet_of_transpose",
+OF_TRANSPOSES = table(
+    "determinants_of_transposes",
+    ("determinant_of_transpose", lambda a: determinant(turn(a)) >> determinant(a),
+     backward(64), "A matrix and its transpose have one determinant.",
+     "linalg.det(matrix('a').T) -> Det(a)"),
     ("sign_of_transpose", lambda a: of_logarithm(turn(a))[0] >> of_logarithm(a)[0],
      backward(64), "A matrix and its transpose have one determinant.",
      "linalg.slogdet(matrix('a').T)[0] -> SLogDet(a).sign"),

@@ -1,10 +1,15 @@
 """One factorisation per matrix: where a matrix is used in equations, an inverse or a determinant
-more than once, with its transpose, too.
+more than once, with its transpose, too. Where a Cholesky factor meets its own matrix.
 """
 
+from typing import Annotated
+
+from rewrite_engine.facts import positive_definite, symmetric
 from rewrite_engine.language import *
+from rewrite_engine.rules.diagonals import as_column, turn
+from rewrite_engine.rules.linalg.solves import solve
 from rewrite_engine.tensor import DimShuffle
-from rewrite_engine.tensor.linalg import MatrixInverse, SLogDet, Solve
+from rewrite_engine.tensor.linalg import Cholesky, MatrixInverse, SLogDet, Solve, SolveTriangular
 from rewrite_engine.tensor.linalg.factor import Factor, FactorInverse, FactorSLogDet, FactorSolve
 
 USES = (Solve, MatrixInverse, SLogDet)
@@ -73,3 +78,72 @@ def from_factor(node, turned, factor, pivots):
         return FactorSLogDet()(factor, pivots)
     inverse = FactorInverse()(factor, pivots)
     return [inverse.T if turned else inverse]
+
+
+# --- a Cholesky factor and its matrix -------------------------------------------------------------
+# (Only one triangle of the matrix has a gradient by the factor: gradients are built before.)
+
+FloatMatrix = Annotated[Float, Matrix]
+of_factor = {"phase": "canonicalize", "claim": backward(64)}
+
+
+@rule(**of_factor)
+def factor_times_its_transpose(k: FloatMatrix, error: Prop):
+    """The product of a Cholesky factor and its transpose is the matrix, which has all digits.
+
+    >>> low = linalg.cholesky(assume(matrix("k"), positive_definite))
+    >>> rewritten(low @ low.T)
+    k
+    """
+    low = Cholesky(lower=True, on_error=error)(k)
+    return low @ turn(low) >> k, given(positive_definite(k))
+
+
+@rule(**of_factor)
+def upper_factor_times_itself(k: FloatMatrix, error: Prop):
+    """The product of a Cholesky factor and its transpose is the matrix, which has all digits.
+
+    >>> up = linalg.cholesky(assume(matrix("k"), positive_definite), lower=False)
+    >>> rewritten(up.T @ up)
+    k
+    """
+    up = Cholesky(lower=False, on_error=error)(k)
+    return turn(up) @ up >> k, given(positive_definite(k))
+
+
+@rule(**of_factor)
+def substitution_of_own_matrix(k: FloatMatrix, error: Prop):
+    """A Cholesky factor divides its matrix: the quotient is its transpose.
+
+    >>> k = assume(matrix("k"), positive_definite)
+    >>> rewritten(linalg.solve_triangular(linalg.cholesky(k), k, lower=True))
+    Transpose{axes=[1, 0]}(Cholesky{lower=True, on_error='nan'}(k))
+    """
+    low = Cholesky(lower=True, on_error=error)(k)
+    return SolveTriangular(lower=True)(low, k) >> turn(low), given(symmetric(k))
+
+
+@rule(**of_factor)
+def solution_of_factor_times_matrix(k: FloatMatrix, b: FloatMatrix, error: Prop):
+    """The transposed Cholesky factor is left of the equations, which needs no other factorisation.
+
+    >>> k, b = assume(matrix("k"), positive_definite), matrix("b")
+    >>> rewritten(linalg.solve(k, linalg.cholesky(k) @ b))
+    SolveTriangular{lower=True, transpose=True, ...}(Cholesky{lower=True, on_error='nan'}(k), b)
+    """
+    low = Cholesky(lower=True, on_error=error)(k)
+    found = SolveTriangular(lower=True, transpose=True)(low, b)
+    return solve(k, low @ b) >> found, given(positive_definite(k))
+
+
+@rule(**of_factor)
+def solution_of_factor_times_vector(k: FloatMatrix, b: Annotated[Float, Vector], error: Prop):
+    """The transposed Cholesky factor is left of the equations, which needs no other factorisation.
+
+    >>> k, z = assume(matrix("k"), positive_definite), vector("z")
+    >>> rewritten(linalg.solve(k, linalg.cholesky(k) @ z))
+    DropDims{axes=[1]}(SolveTriangular{...}(Cholesky{...}(k), ExpandDims{axes=[1]}(z)))
+    """
+    low = Cholesky(lower=True, on_error=error)(k)
+    found = SolveTriangular(lower=True, transpose=True)(low, as_column(b))
+    return solve(k, as_column(low @ b)) >> found, given(positive_definite(k))

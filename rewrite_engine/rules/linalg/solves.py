@@ -15,7 +15,6 @@ from rewrite_engine.facts import (
     orthogonal,
     same_length,
     square,
-    symmetric,
     upper_triangular,
 )
 from rewrite_engine.language import *
@@ -250,6 +249,17 @@ def solution_with_inverse(a: Matrix, b: Matrix):
     return solve(inverse(a), b) >> a @ b, given(invertible(a))
 
 
+@rule(**equations)
+def inverse_of_solution(a: Matrix, b: Matrix):
+    """The inverse of a quotient is the quotient of the other order, if there is one.
+
+    >>> k, b = assume(matrix("k"), positive_definite), matrix("b")
+    >>> rewritten(linalg.inv(linalg.inv(k) @ b))
+    Solve(b, k)
+    """
+    return inverse(solve(a, b)) >> solve(b, a), given(invertible(a))
+
+
 # --- products of solutions ------------------------------------------------------------------------
 
 
@@ -384,28 +394,6 @@ def solution_of_negative(a: Matrix, b: Matrix):
     -Solve(a, b)
     """
     return solve(-a, b) >> -solve(a, b)
-
-
-@rule(**equations)
-def solution_of_turned_symmetric(a: Matrix, b: Matrix):
-    """A symmetric matrix is its own transpose.
-
-    >>> r, v = matrix("r", shape=(3, 3)), vector("v", shape=(3,))
-    >>> rewritten(v @ linalg.inv(r + r.T))
-    DropDims{axes=[1]}(Solve(r + Transpose{axes=[1, 0]}(r), ExpandDims{axes=[1]}(v)))
-    """
-    return solve(turn(a), b) >> solve(a, b), given(symmetric(a))
-
-
-@rule(**equations)
-def inverse_of_turned_symmetric(a: Matrix):
-    """A symmetric matrix is its own transpose.
-
-    >>> r = matrix("r", shape=(3, 3))
-    >>> rewritten(linalg.inv(r + r.T).T)
-    MatrixInverse(r + Transpose{axes=[1, 0]}(r))
-    """
-    return inverse(turn(a)) >> inverse(a), given(symmetric(a))
 
 
 @rule(**equations)
