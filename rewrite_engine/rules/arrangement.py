@@ -186,9 +186,9 @@ def is_of_positions(op, seen, distinct):
 def elements_by_positions(fgraph, node):
     """Sort elements, if nothing else needs the positions. Not data: these may have other uses.
 
-    >>> x, y = vectors("x y")
-    >>> rewritten(x[argsort(x)], y[argsort(x)])
-    [SortOp{axis=0}(x), AdvancedSubtensor{i}(y, ArgSortOp{axis=0}(x))]
+    >>> x, y, z = vectors("x y z")
+    >>> rewritten(x[argsort(x)], y[argsort(z)])
+    [SortOp{axis=0}(x), AdvancedSubtensor{i}(y, ArgSortOp{axis=0}(z))]
     """
     x, positions = node.inputs
     if positions.owner.inputs != (x,) or x.type.ndim != 1 or count_uses(fgraph, positions) > 1:

@@ -26,7 +26,7 @@ def transpose_of_dot(a: Matrix, b: Matrix):
 def transpose_of_symmetric(a: Matrix):
     """A symmetric matrix is its own transpose, up to the rounding of a product that it is.
 
-    >>> k, v = assume(matrix("k"), symmetric), vector("v")
+    >>> k, v = rw.assume(matrix("k"), symmetric), vector("v")
     >>> rewritten(v @ k.T)
     v @ k
     """

@@ -126,15 +126,20 @@ OF_NONNEG_EXTREMA = table(
 )
 
 
+def is_negative(c):
+    """Return whether a number is known, and below 0."""
+    return c.head is CONSTANT and c.type.kind == "f" and c.number < 0
+
+
 def of_moved(name, sides, example, *conditions):
     """Return a row of the table `OF_MOVED`. sides: a function of both extrema, x and a number.
-    conditions: facts of the number, which must also be finite.
+    conditions: functions of the number that return guards; it must also be finite.
     """
 
     def both_sides(x, c, axis, keepdims):
         extrema = Max(axis=axis, keepdims=keepdims), Min(axis=axis, keepdims=keepdims)
-        facts = [condition(c) for condition in conditions]
-        return sides(*extrema, x, c), given(*facts, assuming(finite(c)))
+        guards = [condition(c) for condition in conditions]
+        return sides(*extrema, x, c), given(*guards, assuming(finite(c)))
 
     why = "A number moves an extremum; it need not move each element."
     return name, both_sides, assumes("fastmath", then=refines), why, example
@@ -158,6 +163,10 @@ OF_MOVED = table(
              "(2 * vector('x')).max() -> 2.0 * Max(x)", positive),
     of_moved("min_of_multiple", lambda most, least, x, c: least(c * x) >> c * least(x),
              "(2 * vector('x')).min() -> 2.0 * Min(x)", positive),
+    of_moved("max_of_negative_multiple", lambda most, least, x, c: most(c * x) >> c * least(x),
+             "(-2 * vector('x')).max() -> -2.0 * Min(x)", lambda c: is_negative),
+    of_moved("min_of_negative_multiple", lambda most, least, x, c: least(c * x) >> c * most(x),
+             "(-2 * vector('x')).min() -> -2.0 * Max(x)", lambda c: is_negative),
     of_moved("max_of_quotient", lambda most, least, x, c: most(x / c) >> most(x) / c,
              "(vector('x') / 3).max() -> Max(x) / 3.0", positive),
     of_moved("min_of_quotient", lambda most, least, x, c: least(x / c) >> least(x) / c,

@@ -91,7 +91,7 @@ of_factor = {"phase": "canonicalize", "claim": backward(64)}
 def factor_times_its_transpose(k: FloatMatrix, error: Prop):
     """The product of a Cholesky factor and its transpose is the matrix, which has all digits.
 
-    >>> low = linalg.cholesky(assume(matrix("k"), positive_definite))
+    >>> low = linalg.cholesky(rw.assume(matrix("k"), positive_definite))
     >>> rewritten(low @ low.T)
     k
     """
@@ -103,7 +103,7 @@ def factor_times_its_transpose(k: FloatMatrix, error: Prop):
 def upper_factor_times_itself(k: FloatMatrix, error: Prop):
     """The product of a Cholesky factor and its transpose is the matrix, which has all digits.
 
-    >>> up = linalg.cholesky(assume(matrix("k"), positive_definite), lower=False)
+    >>> up = linalg.cholesky(rw.assume(matrix("k"), positive_definite), lower=False)
     >>> rewritten(up.T @ up)
     k
     """
@@ -115,7 +115,7 @@ def upper_factor_times_itself(k: FloatMatrix, error: Prop):
 def substitution_of_own_matrix(k: FloatMatrix, error: Prop):
     """A Cholesky factor divides its matrix: the quotient is its transpose.
 
-    >>> k = assume(matrix("k"), positive_definite)
+    >>> k = rw.assume(matrix("k"), positive_definite)
     >>> rewritten(linalg.solve_triangular(linalg.cholesky(k), k, lower=True))
     Transpose{axes=[1, 0]}(Cholesky{lower=True, on_error='nan'}(k))
     """
@@ -127,7 +127,7 @@ def substitution_of_own_matrix(k: FloatMatrix, error: Prop):
 def solution_of_factor_times_matrix(k: FloatMatrix, b: FloatMatrix, error: Prop):
     """The transposed Cholesky factor is left of the equations, which needs no other factorisation.
 
-    >>> k, b = assume(matrix("k"), positive_definite), matrix("b")
+    >>> k, b = rw.assume(matrix("k"), positive_definite), matrix("b")
     >>> rewritten(linalg.solve(k, linalg.cholesky(k) @ b))
     SolveTriangular{lower=True, transpose=True, ...}(Cholesky{lower=True, on_error='nan'}(k), b)
     """
@@ -140,7 +140,7 @@ def solution_of_factor_times_matrix(k: FloatMatrix, b: FloatMatrix, error: Prop)
 def solution_of_factor_times_vector(k: FloatMatrix, b: Annotated[Float, Vector], error: Prop):
     """The transposed Cholesky factor is left of the equations, which needs no other factorisation.
 
-    >>> k, z = assume(matrix("k"), positive_definite), vector("z")
+    >>> k, z = rw.assume(matrix("k"), positive_definite), vector("z")
     >>> rewritten(linalg.solve(k, linalg.cholesky(k) @ z))
     DropDims{axes=[1]}(SolveTriangular{...}(Cholesky{...}(k), ExpandDims{axes=[1]}(z)))
     """

@@ -253,7 +253,7 @@ def solution_with_inverse(a: Matrix, b: Matrix):
 def inverse_of_solution(a: Matrix, b: Matrix):
     """The inverse of a quotient is the quotient of the other order, if there is one.
 
-    >>> k, b = assume(matrix("k"), positive_definite), matrix("b")
+    >>> k, b = rw.assume(matrix("k"), invertible), matrix("b")
     >>> rewritten(linalg.inv(linalg.inv(k) @ b))
     Solve(b, k)
     """

@@ -74,6 +74,11 @@ ARRANGED: Terms = {
         lambda m: m.v("x", None, None)[::-1, ::-1].max(axis=1),
         lambda m: (m.v("x", None)[::-1] > 0).any(),
     ],
+    "elements_by_positions": [
+        lambda m: (x := m.v("x", None))[pt.argsort(x)],
+        lambda m: (x := m.v("x", 4))[pt.argsort(x, kind="stable")],
+        lambda m: (x := pt.sqr(m.v("x", None)))[pt.argsort(x)],
+    ],
     "position_of_probability": [
         lambda m: pt.special.softmax(m.v("x", None, None), axis=1).argmax(axis=1),
         lambda m: pt.special.log_softmax(m.v("x", 3), axis=0).argmax(),
