@@ -126,7 +126,7 @@ for extremum in ("max", "min"):
         GIVEN[f"{extremum}_of_{name}"] = {"c": [lambda v: truth(v) - 2, lambda v: 3 * truth(v)]}
     for name in ("multiple", "quotient"):
         GIVEN[f"{extremum}_of_{name}"] = {"c": [lambda v: truth(v) + 0.7, lambda v: 3 - truth(v)]}
-    GIVEN[f"{extremum}_of_negative_multiple"] = {"c": [lambda v: pt.constant(-1.5), lambda v: v]}
+    GIVEN[f"{extremum}_of_negative_multiple"] = {"c": [lambda v: pt.constant(-1.5)]}
 
 
 def parameter_choices(rule: DataRule) -> list[dict[str, Any]]:
