@@ -26,9 +26,9 @@ def transpose_of_dot(a: Matrix, b: Matrix):
 def transpose_of_symmetric(a: Matrix):
     """A symmetric matrix is its own transpose, up to the rounding of a product that it is.
 
-    >>> k, v = rw.assume(matrix("k"), symmetric), vector("v")
-    >>> rewritten(v @ k.T)
-    v @ k
+    >>> r, v = matrix("r", shape=(3, 3)), vector("v")
+    >>> rewritten(v @ exp(r + r.T).T)
+    v @ exp(r + Transpose{axes=[1, 0]}(r))
     """
     turn = DimShuffle(2, (1, 0))
     return turn(a) >> a, given(symmetric(a))

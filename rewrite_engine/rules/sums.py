@@ -167,11 +167,21 @@ OF_MOVED = table(
              "(-2 * vector('x')).max() -> -2.0 * Min(x)", lambda c: is_negative),
     of_moved("min_of_negative_multiple", lambda most, least, x, c: least(c * x) >> c * most(x),
              "(-2 * vector('x')).min() -> -2.0 * Max(x)", lambda c: is_negative),
+    phase="specialize",
+    x=Float,
+    c=Scalar,
+    axis=Prop,
+    keepdims=Prop,
+)  # fmt: skip
+
+OF_QUOTIENTS = table(
+    "of_moved_extrema",
     of_moved("max_of_quotient", lambda most, least, x, c: most(x / c) >> most(x) / c,
              "(vector('x') / 3).max() -> Max(x) / 3.0", positive),
     of_moved("min_of_quotient", lambda most, least, x, c: least(x / c) >> least(x) / c,
              "(vector('x') / 3).min() -> Min(x) / 3.0", positive),
     phase="specialize",
+    overlaps={"constants/quotient_over_constant": "one quotient is of a single number"},
     x=Float,
     c=Scalar,
     axis=Prop,

@@ -253,9 +253,9 @@ def solution_with_inverse(a: Matrix, b: Matrix):
 def inverse_of_solution(a: Matrix, b: Matrix):
     """The inverse of a quotient is the quotient of the other order, if there is one.
 
-    >>> k, b = rw.assume(matrix("k"), invertible), matrix("b")
-    >>> rewritten(linalg.inv(linalg.inv(k) @ b))
-    Solve(b, k)
+    >>> a, b = matrices("a b")
+    >>> rewritten(linalg.inv(linalg.inv(a @ a.T + eye(3)) @ b))
+    Solve(b, ...)
     """
     return inverse(solve(a, b)) >> solve(b, a), given(invertible(a))
 
