@@ -4,14 +4,15 @@ more than once, with its transpose, too. Where a Cholesky factor meets its own m
 
 from typing import Annotated
 
-from rewrite_engine.facts import positive_definite, symmetric
+from rewrite_engine.facts import diagonal, positive_definite, symmetric
 from rewrite_engine.language import *
 from rewrite_engine.rules.diagonals import as_column, turn
 from rewrite_engine.rules.linalg.solves import solve
-from rewrite_engine.tensor import DimShuffle
+from rewrite_engine.tensor import Diagonal, DimShuffle, diag, sqrt
 from rewrite_engine.tensor.linalg import Cholesky, MatrixInverse, SLogDet, Solve, SolveTriangular
 from rewrite_engine.tensor.linalg.factor import Factor, FactorInverse, FactorSLogDet, FactorSolve
 
+FloatMatrix = Annotated[Float, Matrix]
 USES = (Solve, MatrixInverse, SLogDet)
 
 
@@ -80,10 +81,25 @@ def from_factor(node, turned, factor, pivots):
     return [inverse.T if turned else inverse]
 
 
+# --- Cholesky factors that are known --------------------------------------------------------------
+
+
+@rule(phase="canonicalize", claim=backward(16), tags=["before_gradients"])
+def factor_of_diagonal(k: FloatMatrix, lower: Prop, error: Prop):
+    """The Cholesky factor of a diagonal matrix has the roots on its diagonal.
+
+    >>> rewritten(linalg.cholesky(diag(exp(vector("u")))))
+    SetDiagonal(Alloc(0.0, Shape_i{i=0}(u), Shape_i{i=0}(u)), exp(0.5 * u))
+    """
+    op = Cholesky(lower=lower, on_error=error)
+    return op(k) >> compute(lambda k: diag(sqrt(Diagonal()(k)))), given(
+        diagonal(k), positive_definite(k)
+    )
+
+
 # --- a Cholesky factor and its matrix -------------------------------------------------------------
 # (Only one triangle of the matrix has a gradient by the factor: gradients are built before.)
 
-FloatMatrix = Annotated[Float, Matrix]
 of_factor = {"phase": "canonicalize", "claim": backward(64)}
 
 

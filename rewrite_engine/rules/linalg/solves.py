@@ -23,6 +23,7 @@ from rewrite_engine.rules.diagonals import (
     as_column,
     is_number,
     is_read_once,
+    is_unit_matrix,
     keeps_rows,
     one_of,
     turn,
@@ -250,6 +251,17 @@ def solution_with_inverse(a: Matrix, b: Matrix):
 
 
 @rule(**equations)
+def solution_of_unit_matrix(a: Matrix, unit: is_unit_matrix):
+    """An inverse meets other rules: in a product, only the equations for the other factor are left.
+
+    >>> k = matrix("k", shape=(3, 3))
+    >>> rewritten(linalg.slogdet(linalg.solve(k, eye(3)))[1])
+    CheckAndRaise{...}(-SLogDet(k).logabsdet, SLogDet(k).sign != 0.0)
+    """
+    return solve(a, unit) >> inverse(a), given(same_length(a, 0, unit, 0))
+
+
+@rule(**equations)
 def inverse_of_solution(a: Matrix, b: Matrix):
     """The inverse of a quotient is the quotient of the other order, if there is one.
 
@@ -404,6 +416,19 @@ def solution_of_diagonal(a: Matrix, b: Matrix):
     b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
     """
     return solve(a, b) >> compute(lambda a, b: b / as_column(checked_pivots(a))), given(
+        keeps_rows, diagonal(a)
+    )
+
+
+@rule(**equations)
+def substitution_of_diagonal(a: Matrix, b: Matrix, lower: Prop, turned: Prop):
+    """Equations with a diagonal matrix are divisions.
+
+    >>> rewritten(linalg.solve_triangular(diag(vector("u")), matrix("b"), lower=True))
+    b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
+    """
+    op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=False)
+    return op(a, b) >> compute(lambda a, b: b / as_column(checked_pivots(a))), given(
         keeps_rows, diagonal(a)
     )
 
