@@ -1,4 +1,4 @@
-"""One factorisation per matrix."""
+"""One factorisation per matrix, and Cholesky factors that are known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.tensor import linalg
-from rewrite_engine.tensor.linalg import SingularMatrixError
+from rewrite_engine.tensor.linalg import Cholesky, SingularMatrixError
 from rewrite_engine.tensor.linalg.factor import Factor
 from tests.rules.linalg.terms import Term, both, check_slopes, check_value, names, variables
 
@@ -112,3 +112,87 @@ def test_nan_is_kept() -> None:
             found, built, _ = both([a, b], term, values)
             for one, other in zip(found, built, strict=True):
                 assert np.isnan(one).any() == np.isnan(other).any()
+
+
+def covariance(a: Any, lib: Any) -> Any:
+    """Return a positive definite matrix."""
+    return a @ a.T + lib.eye(3)
+
+
+low, half = linalg.cholesky, np.linalg.cholesky
+#: terms of a covariance matrix k, a matrix b and a vector v; their values; ops that are not left
+OF_CHOLESKY: dict[str, tuple[Any, Any, str]] = {
+    "times_transpose": (lambda k, b, v: low(k) @ low(k).T, lambda k, b, v: k, "Cholesky"),
+    "upper": (lambda k, b, v: low(k, lower=False).T @ low(k, lower=False), lambda k, b, v: k,
+              "Cholesky"),
+    "substitution": (lambda k, b, v: linalg.solve_triangular(low(k), k, lower=True),
+                     lambda k, b, v: half(k).T, "SolveTriangular"),
+    "equations": (lambda k, b, v: linalg.solve(low(k), k), lambda k, b, v: half(k).T,
+                  "SolveTriangular Solve"),
+    "matrix": (lambda k, b, v: linalg.solve(k, low(k) @ b), lambda k, b, v: inv(half(k)).T @ b,
+               "Solve"),
+    "vector": (lambda k, b, v: linalg.solve(k, low(k) @ v), lambda k, b, v: inv(half(k)).T @ v,
+               "Solve"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_CHOLESKY)
+def test_a_cholesky_factor_with_its_matrix(name: str) -> None:
+    write, wanted, gone = OF_CHOLESKY[name]
+    a, b, v = pt.matrix("a"), pt.matrix("b"), pt.vector("v")
+    rng = np.random.default_rng(13)
+    values = rng.normal(size=(3, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)
+    found, built, f = both([a, b, v], write(covariance(a, pt), b, v), values)
+    assert not names(f) & set(gone.split())
+    exact = wanted(covariance(values[0], np), *values[1:])
+    np.testing.assert_allclose(found, exact, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(found, built, rtol=1e-10, atol=1e-13)
+    bad = np.full((3, 3), np.nan), *values[1:]
+    assert np.isnan(f(*bad)).any()
+    unknown = rw.function([a, b, v], write(a, b, v), on_unused_input="ignore")
+    assert names(unknown) & {"Cholesky", "SolveTriangular"}
+
+
+@pytest.mark.parametrize("name", OF_CHOLESKY)
+def test_slopes_of_a_cholesky_factor_with_its_matrix(name: str) -> None:
+    """Gradients are those of the factor, which reads one triangle."""
+    a, b, v = pt.matrix("a"), pt.matrix("b"), pt.vector("v")
+    cost = pt.sqr(OF_CHOLESKY[name][0](covariance(a, pt), b, v)).sum()
+    rng = np.random.default_rng(14)
+    values = rng.normal(size=(3, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)
+    slope = rw.grad(cost, [a, b, v], disconnected_inputs="ignore")
+    found, built, _ = both([a, b, v], slope, values)
+    for one, other in zip(found, built, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("error", ["nan", "raise"])
+def test_the_factor_of_a_diagonal_matrix(lower: bool, error: str) -> None:
+    u, y = pt.vectors("u", "y")
+    factor = Cholesky(lower=lower, on_error=error)(pt.diag(pt.exp(u)))
+    x, z = np.array([0.5, -2.0, 3.0]), np.array([1.0, 2.0, -1.0])
+    wanted = np.diag(np.exp(0.5 * x))
+    for term, value in (
+        (factor, wanted),
+        (linalg.solve_triangular(factor, y, lower=lower), z / np.exp(0.5 * x)),
+    ):
+        found, built, f = both([u, y], term, (x, z))
+        assert not names(f) & {"Cholesky", "SolveTriangular"}
+        np.testing.assert_allclose(found, value, rtol=1e-14)
+        np.testing.assert_allclose(found, built, rtol=1e-14)
+    f = rw.function([u], Cholesky(lower=lower, on_error=error)(pt.diag(u)))
+    assert "Cholesky" in names(f)  # (which is NaN, or raises an error, if a number is negative)
+
+
+def test_a_normal_density_with_a_diagonal_covariance_needs_no_matrix() -> None:
+    x, u = pt.vectors("x", "u")
+    k = pt.diag(pt.exp(u))
+    solved = linalg.solve_triangular(low(k), x, lower=True)
+    density = -0.5 * solved @ solved - pt.log(pt.diagonal(low(k))).sum()
+    values = np.array([0.3, -1.0, 2.0]), np.array([0.1, 0.7, -0.4])
+    found, built, f = both([x, u], density, values)
+    assert not names(f) & {"Cholesky", "SolveTriangular", "IncDiagonal"}
+    exact = -0.5 * (values[0] ** 2 / np.exp(values[1])).sum() - 0.5 * values[1].sum()
+    np.testing.assert_allclose(found, exact, rtol=1e-13)
+    np.testing.assert_allclose(found, built, rtol=1e-13)
