@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from rewrite_engine.facts import symmetric
 from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.tensor import DimShuffle, Sum, dot, expand_dims, neg, sqr
@@ -20,18 +19,6 @@ def transpose_of_dot(a: Matrix, b: Matrix):
     """
     turn = DimShuffle(2, (1, 0))
     return turn(dot(a, b)) >> dot(turn(b), turn(a))
-
-
-@rule(phase="canonicalize", claim=backward(4))
-def transpose_of_symmetric(a: Matrix):
-    """A symmetric matrix is its own transpose, up to the rounding of a product that it is.
-
-    >>> r, v = matrix("r", shape=(3, 3)), vector("v")
-    >>> rewritten(v @ exp(r + r.T).T)
-    v @ exp(r + Transpose{axes=[1, 0]}(r))
-    """
-    turn = DimShuffle(2, (1, 0))
-    return turn(a) >> a, given(symmetric(a))
 
 
 @rule(

@@ -117,7 +117,6 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     },
     "difference_of_finite_sums": {"x": [lambda v: pt.cast(truth(v), "int64")]},
     "prod_of_exp": {"x": [lambda v: pt.sin(truth(v))]},
-    "transpose_of_symmetric": {"a": [lambda v: v @ v.T, lambda v: v.T @ v]},
 }
 for extremum in ("max", "min"):
     for name in ("log", "log2", "log10", "sqrt"):

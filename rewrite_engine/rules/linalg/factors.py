@@ -4,12 +4,12 @@ more than once, with its transpose, too. Where a Cholesky factor meets its own m
 
 from typing import Annotated
 
-from rewrite_engine.facts import diagonal, positive_definite, symmetric
+from rewrite_engine.facts import diagonal, positive_definite
 from rewrite_engine.language import *
-from rewrite_engine.rules.diagonals import as_column, turn
-from rewrite_engine.rules.linalg.solves import solve
+from rewrite_engine.rules.diagonals import turn
+from rewrite_engine.rules.linalg.solves import may_be_diagonal
 from rewrite_engine.tensor import Diagonal, DimShuffle, diag, sqrt
-from rewrite_engine.tensor.linalg import Cholesky, MatrixInverse, SLogDet, Solve, SolveTriangular
+from rewrite_engine.tensor.linalg import Cholesky, MatrixInverse, SLogDet, Solve
 from rewrite_engine.tensor.linalg.factor import Factor, FactorInverse, FactorSLogDet, FactorSolve
 
 FloatMatrix = Annotated[Float, Matrix]
@@ -84,17 +84,25 @@ def from_factor(node, turned, factor, pivots):
 # --- Cholesky factors that are known --------------------------------------------------------------
 
 
-@rule(phase="canonicalize", claim=backward(16), tags=["before_gradients"])
-def factor_of_diagonal(k: FloatMatrix, lower: Prop, error: Prop):
-    """The Cholesky factor of a diagonal matrix has the roots on its diagonal.
+@node_rewriter(
+    [Cholesky], phase="canonicalize", claim=backward(16), depth=2, when=may_be_diagonal,
+    tags=["before_gradients"],
+)  # fmt: skip
+def factor_of_diagonal(fgraph, node):
+    """The Cholesky factor of a diagonal matrix has the roots on its diagonal. Not data: it asks
+    only for what may be diagonal.
 
     >>> rewritten(linalg.cholesky(diag(exp(vector("u")))))
     SetDiagonal(Alloc(0.0, Shape_i{i=0}(u), Shape_i{i=0}(u)), exp(0.5 * u))
+    >>> rewritten(linalg.cholesky(exp(scalar("c")) * eye(2)))
+    SetDiagonal(..., sqrt(...))
     """
-    op = Cholesky(lower=lower, on_error=error)
-    return op(k) >> compute(lambda k: diag(sqrt(Diagonal()(k)))), given(
-        diagonal(k), positive_definite(k)
-    )
+    (k,) = node.inputs
+    if k.type.kind != "f" or not (
+        diagonal.at(fgraph, node, k) and positive_definite.at(fgraph, node, k)
+    ):
+        return None
+    return diag(sqrt(Diagonal()(k)))
 
 
 # --- a Cholesky factor and its matrix -------------------------------------------------------------
@@ -127,44 +135,3 @@ def upper_factor_times_itself(k: FloatMatrix, error: Prop):
     """
     up = Cholesky(lower=False, on_error=error)(k)
     return turn(up) @ up >> k, given(positive_definite(k))
-
-
-@rule(**of_factor)
-def substitution_of_own_matrix(k: FloatMatrix, error: Prop):
-    """A Cholesky factor divides its matrix: the quotient is its transpose.
-
-    >>> a = matrix("a")
-    >>> k = a @ a.T + eye(3)
-    >>> rewritten(linalg.solve_triangular(linalg.cholesky(k), k, lower=True))
-    Transpose{axes=[1, 0]}(Cholesky{...}(...))
-    """
-    low = Cholesky(lower=True, on_error=error)(k)
-    return SolveTriangular(lower=True)(low, k) >> turn(low), given(symmetric(k))
-
-
-@rule(**of_factor)
-def solution_of_factor_times_matrix(k: FloatMatrix, b: FloatMatrix, error: Prop):
-    """The transposed Cholesky factor is left of the equations, which needs no other factorisation.
-
-    >>> a, b = matrices("a b")
-    >>> k = a @ a.T + eye(3)
-    >>> rewritten(linalg.solve(k, linalg.cholesky(k) @ b))
-    SolveTriangular{lower=True, transpose=True, ...}(Cholesky{...}(...), b)
-    """
-    low = Cholesky(lower=True, on_error=error)(k)
-    found = SolveTriangular(lower=True, transpose=True)(low, b)
-    return solve(k, low @ b) >> found, given(positive_definite(k))
-
-
-@rule(**of_factor)
-def solution_of_factor_times_vector(k: FloatMatrix, b: Annotated[Float, Vector], error: Prop):
-    """The transposed Cholesky factor is left of the equations, which needs no other factorisation.
-
-    >>> a, z = matrix("a"), vector("z")
-    >>> k = a @ a.T + eye(3)
-    >>> rewritten(linalg.solve(k, linalg.cholesky(k) @ z))
-    DropDims{axes=[1]}(SolveTriangular{...}(Cholesky{...}(...), ExpandDims{axes=[1]}(z)))
-    """
-    low = Cholesky(lower=True, on_error=error)(k)
-    found = SolveTriangular(lower=True, transpose=True)(low, as_column(b))
-    return solve(k, as_column(low @ b)) >> found, given(positive_definite(k))

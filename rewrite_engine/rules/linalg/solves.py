@@ -15,6 +15,7 @@ from rewrite_engine.facts import (
     orthogonal,
     same_length,
     square,
+    symmetric,
     upper_triangular,
 )
 from rewrite_engine.language import *
@@ -28,9 +29,21 @@ from rewrite_engine.rules.diagonals import (
     one_of,
     turn,
 )
-from rewrite_engine.tensor import Diagonal, DimShuffle, Dot, Tri, and_, diag, eq, mul, neq, switch
+from rewrite_engine.tensor import (
+    Diagonal,
+    DimShuffle,
+    Dot,
+    IncDiagonal,
+    Tri,
+    and_,
+    diag,
+    eq,
+    mul,
+    neq,
+    switch,
+)
 from rewrite_engine.tensor import all as all_of
-from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.creation import Eye, eye
 from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.flow.branches import ifelse
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
@@ -250,15 +263,28 @@ def solution_with_inverse(a: Matrix, b: Matrix):
     return solve(inverse(a), b) >> a @ b, given(invertible(a))
 
 
-@rule(**equations)
-def solution_of_unit_matrix(a: Matrix, unit: is_unit_matrix):
+def may_be_unit_matrix(op, seen, distinct):
+    """Return whether the right side of equations is a constant or made by `eye`."""
+    head = head_of(seen[1])
+    return head is CONSTANT or isinstance(head, Eye)
+
+
+@node_rewriter(
+    [Solve], phase="canonicalize", claim=backward(64), depth=2, when=may_be_unit_matrix,
+    tags=["before_gradients"],
+)  # fmt: skip
+def solution_of_unit_matrix(fgraph, node):
     """An inverse meets other rules: in a product, only the equations for the other factor are left.
+    Not data: it asks only for constants and results of `eye`.
 
     >>> k = matrix("k", shape=(3, 3))
     >>> rewritten(linalg.slogdet(linalg.solve(k, eye(3)))[1])
     CheckAndRaise{...}(-SLogDet(k).logabsdet, SLogDet(k).sign != 0.0)
     """
-    return solve(a, unit) >> inverse(a), given(same_length(a, 0, unit, 0))
+    a, unit = node.inputs
+    if a.type.ndim != 2 or unit.type.ndim != 2 or not is_unit_matrix(unit):
+        return None
+    return inverse(a) if same_length.at(fgraph, node, a, 0, unit, 0) else None
 
 
 @rule(**equations)
@@ -409,6 +435,28 @@ def solution_of_negative(a: Matrix, b: Matrix):
 
 
 @rule(**equations)
+def solution_of_turned_symmetric(a: Matrix, b: Matrix):
+    """A symmetric matrix is its own transpose.
+
+    >>> r, v = matrix("r", shape=(3, 3)), vector("v", shape=(3,))
+    >>> rewritten(v @ linalg.inv(r + r.T))
+    DropDims{axes=[1]}(Solve(r + Transpose{axes=[1, 0]}(r), ExpandDims{axes=[1]}(v)))
+    """
+    return solve(turn(a), b) >> solve(a, b), given(symmetric(a))
+
+
+@rule(**equations)
+def inverse_of_turned_symmetric(a: Matrix):
+    """A symmetric matrix is its own transpose.
+
+    >>> r = matrix("r", shape=(3, 3))
+    >>> rewritten(linalg.inv(r + r.T).T)
+    MatrixInverse(r + Transpose{axes=[1, 0]}(r))
+    """
+    return inverse(turn(a)) >> inverse(a), given(symmetric(a))
+
+
+@rule(**equations)
 def solution_of_diagonal(a: Matrix, b: Matrix):
     """Equations with a diagonal matrix are divisions.
 
@@ -420,17 +468,34 @@ def solution_of_diagonal(a: Matrix, b: Matrix):
     )
 
 
-@rule(**equations)
-def substitution_of_diagonal(a: Matrix, b: Matrix, lower: Prop, turned: Prop):
-    """Equations with a diagonal matrix are divisions.
+def may_be_diagonal(op, seen, distinct):
+    """Return whether the first operand may be diagonal: a diagonal was set, or it is a multiple of
+    a unit matrix.
+    """
+    head = head_of(seen[0])
+    if head is not mul:
+        return isinstance(head, IncDiagonal)
+    is_deep = isinstance(seen[0], tuple)  # (else the factors are not known yet)
+    heads = map(head_of, seen[0][1]) if is_deep else ()
+    return not is_deep or any(h is CONSTANT or isinstance(h, Eye) for h in heads)
+
+
+@node_rewriter(
+    [SolveTriangular], phase="canonicalize", claim=backward(64), depth=2,
+    when=may_be_diagonal, tags=["before_gradients"],
+)  # fmt: skip
+def substitution_of_diagonal(fgraph, node):
+    """Equations with a diagonal matrix are divisions. Not data: it asks only for what may be
+    diagonal.
 
     >>> rewritten(linalg.solve_triangular(diag(vector("u")), matrix("b"), lower=True))
     b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
     """
-    op = SolveTriangular(lower=lower, transpose=turned, unit_diagonal=False)
-    return op(a, b) >> compute(lambda a, b: b / as_column(checked_pivots(a))), given(
-        keeps_rows, diagonal(a)
-    )
+    a, b = node.inputs
+    is_division = not node.op.unit_diagonal and a.type.ndim == b.type.ndim == 2 and keeps_rows(a, b)
+    if not is_division or not diagonal.at(fgraph, node, a):
+        return None
+    return b / as_column(checked_pivots(a))
 
 
 @rule(**equations)
