@@ -33,7 +33,6 @@ from rewrite_engine.tensor import (
     Diagonal,
     DimShuffle,
     Dot,
-    IncDiagonal,
     Tri,
     and_,
     diag,
@@ -466,36 +465,6 @@ def solution_of_diagonal(a: Matrix, b: Matrix):
     return solve(a, b) >> compute(lambda a, b: b / as_column(checked_pivots(a))), given(
         keeps_rows, diagonal(a)
     )
-
-
-def may_be_diagonal(op, seen, distinct):
-    """Return whether the first operand may be diagonal: a diagonal was set, or it is a multiple of
-    a unit matrix.
-    """
-    head = head_of(seen[0])
-    if head is not mul:
-        return isinstance(head, IncDiagonal)
-    is_deep = isinstance(seen[0], tuple)  # (else the factors are not known yet)
-    heads = map(head_of, seen[0][1]) if is_deep else ()
-    return not is_deep or any(h is CONSTANT or isinstance(h, Eye) for h in heads)
-
-
-@node_rewriter(
-    [SolveTriangular], phase="canonicalize", claim=backward(64), depth=2,
-    when=may_be_diagonal, tags=["before_gradients"],
-)  # fmt: skip
-def substitution_of_diagonal(fgraph, node):
-    """Equations with a diagonal matrix are divisions. Not data: it asks only for what may be
-    diagonal.
-
-    >>> rewritten(linalg.solve_triangular(diag(vector("u")), matrix("b"), lower=True))
-    b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
-    """
-    a, b = node.inputs
-    is_division = not node.op.unit_diagonal and a.type.ndim == b.type.ndim == 2 and keeps_rows(a, b)
-    if not is_division or not diagonal.at(fgraph, node, a):
-        return None
-    return b / as_column(checked_pivots(a))
 
 
 @rule(**equations)
