@@ -212,7 +212,8 @@ def _solves_singular(term: Variable, values: Mapping[Variable, Any]) -> bool:
         if type(node.op).__name__ not in ("Solve", "MatrixInverse") or a is None or not a.size:
             continue
         a = a if a.dtype.kind in "fc" else a.astype("float64")
-        if not np.isfinite(a).all() or np.linalg.cond(a) > np.finfo(a.dtype).eps ** -0.5:
+        wide = a.astype(np.result_type(a, "float32"))  # (NumPy has no condition of float16)
+        if not np.isfinite(a).all() or np.linalg.cond(wide) > np.finfo(a.dtype).eps ** -0.5:
             return True
     return False
 

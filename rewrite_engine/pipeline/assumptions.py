@@ -26,6 +26,8 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.language import *
 from rewrite_engine.match.fact import Fact, said_by
 from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.dimshuffle import DimShuffle
+from rewrite_engine.tensor.product.dots import Dot, dot
 from rewrite_engine.tensor.variable import TensorVariable
 
 #: a fact, and the value it is declared with
@@ -94,6 +96,48 @@ def _check_declared(fact: Fact, value: Any, type_: Any) -> Declared:
         return fact, fact.reader(value, type_)
     except ValueError as error:
         raise FactError(f"{fact.name} is declared with {error}, not {value!r}") from None
+
+
+@node_rewriter([Assume], phase="canonicalize", claim=backward(4))
+def transposes_of_declared(
+    fgraph: FunctionGraph | None, node: Apply
+) -> dict[Variable, Variable] | None:
+    """A symmetric matrix is its own transpose: the gradient of a form needs one product, not two.
+    Not data: it is looked for where a matrix is declared, not at each transpose.
+
+    >>> k, v = assume(matrix("k"), symmetric=True), vector("v")
+    >>> rewritten(k.T @ v)
+    k @ v
+    """
+    (k,) = node.outputs
+    if fgraph is None or k.type.ndim != 2 or not facts.symmetric.ask(fgraph, k):
+        return None
+    turned = [v for user in fgraph.users[k] for v in user.outputs if is_transpose(v)]
+    return dict.fromkeys(turned, k) or None
+
+
+@node_rewriter([Assume], phase="canonicalize", claim=backward(4))
+def vector_times_declared(
+    fgraph: FunctionGraph | None, node: Apply
+) -> dict[Variable, Variable] | None:
+    """A vector is multiplied with a symmetric matrix from either side: the gradient of a form needs
+    one product, not two. Not data: it is looked for where a matrix is declared.
+
+    >>> k, v = assume(matrix("k"), symmetric=True), vector("v")
+    >>> rewritten(v @ k)
+    k @ v
+    """
+    (k,) = node.outputs
+    if fgraph is None or k.type.ndim != 2 or not facts.symmetric.ask(fgraph, k):
+        return None
+    users = [one for one in fgraph.users[k] if isinstance(one.op, Dot)]
+    on_right = [one for one in users if one.inputs[1] is k and one.inputs[0].type.ndim == 1]
+    return {one.outputs[0]: dot(k, one.inputs[0]) for one in on_right} or None
+
+
+def is_transpose(v: Variable) -> bool:
+    """Return whether a term is the transpose of a matrix."""
+    return isinstance(v.head, DimShuffle) and v.head.new_order == (1, 0)
 
 
 @node_rewriter([Assume], phase="canonicalize", claim=exact)

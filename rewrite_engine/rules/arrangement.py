@@ -17,10 +17,12 @@ from rewrite_engine.rules.indexing.place import (
 )
 from rewrite_engine.rules.sums import of_monotone
 from rewrite_engine.tensor import (
+    AdvancedSubtensor,
     All,
     Any_,
     Argmax,
     Argmin,
+    ArgSortOp,
     Dot,
     Join,
     LogSoftmax,
@@ -161,6 +163,37 @@ def reduction_of_ordered(fgraph, node):
     if kept == entries:
         return None
     return fitting(node.outputs[0], op(function(taken(v, kept))))
+
+
+@rule(phase="specialize", claim=refines)
+def sort_of_sorted(x, axis: Prop):
+    """Sorted elements need not be sorted again.
+
+    >>> rewritten(sort(sort(vector("x"))))
+    SortOp{axis=0}(x)
+    """
+    return SortOp(axis=axis)(SortOp(axis=axis)(x)) >> SortOp(axis=axis)(x)
+
+
+def is_of_positions(op, seen, distinct):
+    """Return whether an index consists of the positions that sort an array."""
+    return isinstance(head_of(seen[1]), ArgSortOp)
+
+
+@node_rewriter(
+    [AdvancedSubtensor], phase="specialize", claim=refines, depth=2, when=is_of_positions
+)
+def elements_by_positions(fgraph, node):
+    """Sort elements, if nothing else needs the positions. Not data: these may have other uses.
+
+    >>> x, y, z = vectors("x y z")
+    >>> rewritten(x[argsort(x)], y[argsort(z)])
+    [SortOp{axis=0}(x), AdvancedSubtensor{i}(y, ArgSortOp{axis=0}(z))]
+    """
+    x, positions = node.inputs
+    if positions.owner.inputs != (x,) or x.type.ndim != 1 or count_uses(fgraph, positions) > 1:
+        return None
+    return SortOp(axis=0)(x)
 
 
 # --- positions of extrema -------------------------------------------------------------------------

@@ -137,7 +137,12 @@ def quotient_over_constant(x: Float, a: InexactConstant, b: InexactConstant):
     return (a / x) / b >> (a / b) / x, given(normal_ratio)
 
 
-@rule(phase="specialize", claim=approx(ulps=2), tags=["pairwise"])
+@rule(
+    phase="specialize",
+    claim=approx(ulps=2),
+    tags=["pairwise"],
+    overlaps="constants are joined before an extremum is multiplied",
+)
 def multiple_of_quotient(x: Float, a: InexactConstant, b: InexactConstant):
     """One quotient replaces a product and a quotient. This runs late, since earlier rules match `1
     / (1 + exp(x))`.

@@ -10,6 +10,7 @@ import numpy as np
 
 from rewrite_engine.facts import band, diagonal, same_length, square
 from rewrite_engine.facts.arrays import length_read
+from rewrite_engine.facts.zeros import is_zero
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.language import *
@@ -19,6 +20,7 @@ from rewrite_engine.tensor import (
     DimShuffle,
     Dot,
     IncDiagonal,
+    Sum,
     Tri,
     add,
     alloc,
@@ -152,6 +154,26 @@ def diagonal_part(read, v, is_square):
     if any(v.type.broadcastable):
         return v.squeeze(axis=v.type.broadcastable.index(True)) if is_square else None
     return read(v)
+
+
+on_diagonal = IncDiagonal(0, set_instead_of_inc=True)
+
+
+def has_zeros_elsewhere(x, axis):
+    """Return whether a matrix consists of zeros, and is summed up along one axis."""
+    return axis is not None and len(axis) == 1 and bool(is_zero(x))
+
+
+@rule(phase="canonicalize")
+def sum_of_diagonal_matrix(x: Matrix, y: Vector, axis: Prop):
+    """Each row and each column of a diagonal matrix has one element.
+
+    >>> rewritten(diag(vector("v")).sum(axis=0))
+    v
+    """
+    return Sum(axis=axis)(on_diagonal(x, y)) >> y, given(
+        has_zeros_elsewhere, fills, same_length(x, 0, y, 0)
+    )
 
 
 # --- products with diagonal matrices --------------------------------------------------------------

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rewrite_engine.facts import bounded, finite
+from rewrite_engine.facts import bounded, finite, nonneg, positive
 from rewrite_engine.facts import length as known_length
 from rewrite_engine.facts.arrays import length_read
 from rewrite_engine.language import *
@@ -34,12 +34,16 @@ from rewrite_engine.tensor import (
     expm1,
     ifelse,
     isfinite,
+    log,
+    log2,
+    log10,
     mul,
     neg,
     sigmoid,
     sinh,
     softplus,
     sqr,
+    sqrt,
     sub,
     switch,
     tanh,
@@ -91,6 +95,98 @@ OF_EXTREMA = table(
     axis=Prop,
     keepdims=Prop,
 )
+
+
+def of_nonneg_extremum(name, function, reduce):
+    """Return a row of the table `OF_NONNEG_EXTREMA`."""
+    kind = reduce.__name__.lower()
+    return (
+        f"{kind}_of_{name}",
+        lambda x, axis, keepdims: (
+            reduce(axis=axis, keepdims=keepdims)(function(x))
+            >> function(reduce(axis=axis, keepdims=keepdims)(x)),
+            given(nonneg(x)),
+        ),
+        refines,
+        "A monotone function of one extremum replaces a function of each element (NaN stays NaN).",
+        f"{name}(abs(vector('x'))).{kind}() -> {name}({reduce.__name__}(abs(x)))",
+    )
+
+
+#: functions that increase from 0 on, and have no value below
+INCREASING_FROM_ZERO = {"log": log, "log2": log2, "log10": log10, "sqrt": sqrt}
+
+OF_NONNEG_EXTREMA = table(
+    "of_nonneg_extrema",
+    *[of_nonneg_extremum(*f, kind) for f in INCREASING_FROM_ZERO.items() for kind in (Max, Min)],
+    phase="specialize",
+    x=Float,
+    axis=Prop,
+    keepdims=Prop,
+)
+
+
+def is_negative(c):
+    """Return whether a number is known, and below 0."""
+    return c.head is CONSTANT and c.type.kind == "f" and c.number < 0
+
+
+def of_moved(name, sides, example, *conditions):
+    """Return a row of the table `OF_MOVED`. sides: a function of both extrema, x and a number.
+    conditions: functions of the number that return guards; it must also be finite.
+    """
+
+    def both_sides(x, c, axis, keepdims):
+        extrema = Max(axis=axis, keepdims=keepdims), Min(axis=axis, keepdims=keepdims)
+        guards = [condition(c) for condition in conditions]
+        return sides(*extrema, x, c), given(*guards, assuming(finite(c)))
+
+    why = "A number moves an extremum; it need not move each element."
+    return name, both_sides, assumes("fastmath", then=refines), why, example
+
+
+OF_MOVED = table(
+    "of_moved_extrema",
+    of_moved("max_of_moved", lambda most, least, x, c: most(x + c) >> most(x) + c,
+             "(vector('x') + 2).max() -> Max(x) + 2.0"),
+    of_moved("min_of_moved", lambda most, least, x, c: least(x + c) >> least(x) + c,
+             "(vector('x') + 2).min() -> Min(x) + 2.0"),
+    of_moved("max_of_moved_back", lambda most, least, x, c: most(x - c) >> most(x) - c,
+             "(vector('x') - 2).max() -> Max(x) - 2.0"),
+    of_moved("min_of_moved_back", lambda most, least, x, c: least(x - c) >> least(x) - c,
+             "(vector('x') - 2).min() -> Min(x) - 2.0"),
+    of_moved("max_of_distance", lambda most, least, x, c: most(c - x) >> c - least(x),
+             "(2 - vector('x')).max() -> 2.0 - Min(x)"),
+    of_moved("min_of_distance", lambda most, least, x, c: least(c - x) >> c - most(x),
+             "(2 - vector('x')).min() -> 2.0 - Max(x)"),
+    of_moved("max_of_multiple", lambda most, least, x, c: most(c * x) >> c * most(x),
+             "(2 * vector('x')).max() -> 2.0 * Max(x)", positive),
+    of_moved("min_of_multiple", lambda most, least, x, c: least(c * x) >> c * least(x),
+             "(2 * vector('x')).min() -> 2.0 * Min(x)", positive),
+    of_moved("max_of_negative_multiple", lambda most, least, x, c: most(c * x) >> c * least(x),
+             "(-2 * vector('x')).max() -> -2.0 * Min(x)", lambda c: is_negative),
+    of_moved("min_of_negative_multiple", lambda most, least, x, c: least(c * x) >> c * most(x),
+             "(-2 * vector('x')).min() -> -2.0 * Max(x)", lambda c: is_negative),
+    phase="specialize",
+    x=Float,
+    c=Scalar,
+    axis=Prop,
+    keepdims=Prop,
+)  # fmt: skip
+
+OF_QUOTIENTS = table(
+    "of_moved_extrema",
+    of_moved("max_of_quotient", lambda most, least, x, c: most(x / c) >> most(x) / c,
+             "(vector('x') / 3).max() -> Max(x) / 3.0", positive),
+    of_moved("min_of_quotient", lambda most, least, x, c: least(x / c) >> least(x) / c,
+             "(vector('x') / 3).min() -> Min(x) / 3.0", positive),
+    phase="specialize",
+    overlaps={"constants/quotient_over_constant": "one quotient is of a single number"},
+    x=Float,
+    c=Scalar,
+    axis=Prop,
+    keepdims=Prop,
+)  # fmt: skip
 
 
 @fact

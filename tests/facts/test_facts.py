@@ -237,6 +237,8 @@ SQUARE = pt.matrix("A", shape=(3, 3))
         (D, "square symmetric diagonal lower upper"), (D @ D, "square diagonal lower upper"),
         (pt.eye(3), "square symmetric diagonal lower upper unit orthogonal invertible"),
         (2 * pt.eye(3), "square symmetric diagonal lower upper invertible"),
+        (pt.diag(pt.exp(x)), "square symmetric diagonal lower upper invertible"),
+        (linalg.cholesky(X @ X.T + pt.eye(X.shape[0])), "square lower invertible"),
         (L, "lower"), (U, "upper"), (L.T, "upper"), (L @ L, "lower"), (U @ U, "upper"),
         (L @ U, ""), (L + L, "lower"), (L + U, ""), (L * X, "lower"), (pt.tril(X, -1), "lower"),
         (pt.tril(X, 1), ""), (pt.triu(SQUARE), "square upper"), (pt.tril(SQUARE), "square lower"),

@@ -81,6 +81,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "variance_by_squares": [dict(axis=None), dict(axis=(0,))],
     "difference_of_finite_sums": SUCCESSIVE,
     "difference_of_running_sums": SUCCESSIVE,
+    "sort_of_sorted": [dict(axis=0), dict(axis=1)],
 }
 FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]
 
@@ -140,6 +141,14 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "difference_of_finite_sums": {"x": [lambda v: pt.cast(truth(v), "int64")]},
     "prod_of_exp": {"x": [lambda v: pt.sin(truth(v))]},
 }
+for extremum in ("max", "min"):
+    for name in ("log", "log2", "log10", "sqrt"):
+        GIVEN[f"{extremum}_of_{name}"] = {"x": [pt.exp, pt.sqr, pt.abs]}
+    for name in ("moved", "moved_back", "distance"):
+        GIVEN[f"{extremum}_of_{name}"] = {"c": [lambda v: truth(v) - 2, lambda v: 3 * truth(v)]}
+    for name in ("multiple", "quotient"):
+        GIVEN[f"{extremum}_of_{name}"] = {"c": [lambda v: truth(v) + 0.7, lambda v: 3 - truth(v)]}
+    GIVEN[f"{extremum}_of_negative_multiple"] = {"c": [lambda v: pt.constant(-1.5)]}
 
 
 def parameter_choices(rule: DataRule) -> list[dict[str, Any]]:

@@ -34,6 +34,16 @@ TERMS: dict[str, tuple[Any, set[str]]] = {
     "rows_of_reversed": (a[::-1, ::-1].sum(axis=1), set()),
     "deviation_of_sorted": (pt.sort(x).std(), set()),
     "least_of_reversed": (x[::-1].min(), {"Subtensor"}),
+    "sorted_twice": (pt.sort(pt.sort(a, axis=0), axis=0), set()),
+    "sorted_by_positions": (x[pt.argsort(x)], {"ArgSortOp", "AdvancedSubtensor"}),
+    "most_of_moved": ((x + 2).max(), set()),
+    "least_of_moved": ((a - 2.5).min(axis=1), set()),
+    "most_of_distance": ((2 - a).max(axis=0, keepdims=True), set()),
+    "most_of_multiple": ((x * 3).max(), set()),
+    "most_of_negative_multiple": ((-3 * x).max(), set()),
+    "least_of_quotient": ((a / 3).min(axis=0), set()),
+    "most_of_log": (pt.log(abs(x)).max(), set()),
+    "least_of_root": (pt.sqrt(pt.exp(a)).min(axis=1), set()),
     "most_probable": (pt.special.softmax(a, axis=1).argmax(axis=1), {"Softmax"}),
     "most_probable_log": (pt.special.log_softmax(a, axis=0).argmax(axis=0), {"LogSoftmax"}),
     "place_of_exp": (pt.exp(x).argmax(), {"exp"}),
@@ -115,6 +125,17 @@ def test_what_is_gone(name: str) -> None:
         (pt.stack([x, y]).max(axis=0), "maximum(x, y)"),
         (pt.sort(a, axis=0).sum(axis=1), "Sum{axis=1}(SortOp{axis=0}(a))"),
         (pt.exp(x[::-1])[::-1], "exp(x)"),
+        (pt.sort(pt.sort(x)), "SortOp{axis=0}(x)"),
+        (pt.sort(pt.sort(a, axis=0), axis=1), "SortOp{axis=1}(SortOp{axis=0}(a))"),
+        (y[pt.argsort(x)], "AdvancedSubtensor{i}(y, ArgSortOp{axis=0}(x))"),
+        (pt.cumsum(x)[0], "Subtensor{0}(x)"),
+        ((x - 2).max(), "Max(x) - 2.0"),
+        ((-3 * x).min(), "-3.0 * Max(x)"),
+        ((x + pt.tanh(k)).max(), "Max(x) + tanh(k)"),
+        ((x + y[0]).max(), "Max(x + Subtensor{0}(y))"),  # an infinity may meet the opposite one
+        ((x * y[0]).max(), "Max(x * Subtensor{0}(y))"),
+        (pt.log(abs(x)).max(), "log(Max(abs(x)))"),
+        (pt.log(x).max(), "Max(log(x))"),  # NaN below 0
         (pt.exp(x).argmin(), "Argmin(x)"),
         (pt.special.softmax(a, axis=1).argmax(axis=0), None),
         (pt.arange(k)[2:], "ARange{dtype='int64'}(minimum(2, maximum(k, 0)), maximum(k, 0), 1)"),
@@ -135,3 +156,11 @@ def test_positions_where_a_function_is_flat() -> None:
 def test_what_is_computed_anyway_is_not_computed_twice() -> None:
     whole = pt.join(0, x, y)
     assert repr(rewritten(whole.sum(), whole)) == "[Sum(Join{axis=0}(x, y)), Join{axis=0}(x, y)]"
+
+
+def test_positions_that_are_needed_anyway_sort_the_elements() -> None:
+    order = pt.argsort(x)
+    nodes = rewritten_graph([x[order], y[order]]).toposort()
+    assert sorted([str(node.op).partition("{")[0] for node in nodes]) == [
+        "AdvancedSubtensor", "AdvancedSubtensor", "ArgSortOp",
+    ]  # fmt: skip

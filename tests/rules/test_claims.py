@@ -43,12 +43,13 @@ from rewrite_engine.pipeline.phases import all_rules
 from tests.rules.claims.terms import TABLE, terms
 from tests.rules.instances import DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 
-#: (those for loops are held against theirs by `tests/loops/test_rules.py`, one that is about two
-#: nodes by `test_softmax.py`)
+#: rules about several nodes, which `test_softmax.py` and `linalg/test_solves.py` check
+OF_SEVERAL_NODES = {"exponentials_once", "transposes_of_declared", "vector_times_declared"}
+#: (those for loops are held against theirs by `tests/loops/test_rules.py`)
 FUNCTIONS = [
     r
     for r in all_rules()
-    if not isinstance(r, DataRule) and r.phase != "loops" and r.short_name != "exponentials_once"
+    if not isinstance(r, DataRule) and r.phase != "loops" and r.short_name not in OF_SEVERAL_NODES
 ]
 CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
 #: the same as they are where the user grants that shapes fit, so that they apply to more terms

@@ -16,6 +16,10 @@ from tests.rules.linalg.terms import Term, both, check_ops, check_slopes, check_
 TERMS = (
     Term("diagonal_that_was_set", lambda a: pt.diagonal(pt.diag(a)), lambda a: a, ("n",),
          "Diagonal IncDiagonal"),
+    Term("columns_of_diagonal_matrix", lambda a: pt.diag(a).sum(axis=0), lambda a: a, ("n",),
+         "Sum IncDiagonal"),
+    Term("rows_of_diagonal_matrix", lambda a: pt.diag(pt.exp(a)).sum(axis=1), lambda a: np.exp(a),
+         ("n",), "Sum IncDiagonal"),
     Term("diagonal_of_transpose", lambda a: pt.diagonal(a.T), lambda a: a.diagonal(), ("nm",),
          "DimShuffle", "Diagonal"),
     Term("diagonal_of_eye", lambda a: pt.diagonal(pt.eye(a.shape[0])) * a, lambda a: a, ("n",),

@@ -71,9 +71,9 @@ def index_of_running_sum(fgraph, node):
     """One element of a running sum is a sum; the first ones need no others. Not data: it holds for
     products, too, and for every index.
 
-    >>> x = vector("x", shape=(9,))
-    >>> rewritten(cumsum(x)[-1], cumprod(x)[3], cumsum(vector("y"))[:5])
-    [Sum(x), Prod(Subtensor{:4}(x)), CumOp{axis=0, mode='add'}(Subtensor{:5}(y))]
+    >>> x, y = vector("x", shape=(9,)), vector("y")
+    >>> rewritten(cumsum(x)[-1], cumprod(x)[3], cumsum(y)[:5], cumsum(y)[0])
+    [Sum(x), Prod(Subtensor{:4}(x)), CumOp{axis=0, mode='add'}(Subtensor{:5}(y)), Subtensor{0}(y)]
     """
     x = node.inputs[0]
     (v,), op = x.owner.inputs, x.owner.op
@@ -88,6 +88,8 @@ def index_of_running_sum(fgraph, node):
         return fitting(node.outputs[0], with_new(result, new))
     if not isinstance(e, int):
         return None
+    if e == 0:  # (no other element is added)
+        return fitting(node.outputs[0], cast(node.op(v, *node.inputs[1:]), x.type.dtype))
     read = [*entries[: op.axis], slice(None, e + 1 or None), *entries[op.axis + 1 :]]
     reduce = Sum if op.mode == "add" else Prod
     result = reduce(axis=before(entries, op.axis))(taken(v, read))

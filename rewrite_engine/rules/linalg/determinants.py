@@ -11,8 +11,10 @@ import numpy as np
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.facts import (
+    invertible,
     lower_triangular,
     positive,
+    positive_definite,
     positive_semidefinite,
     square,
     upper_triangular,
@@ -128,9 +130,11 @@ def triangular(a):
     return lower_triangular(a) or upper_triangular(a)
 
 
-def with_inverse(value, of_sign):
-    """Return a value; an error if the sign of a determinant is 0: the matrix has no inverse."""
-    return nonzero_or_error(value, neq(of_sign, 0))
+def with_inverse(value, a):
+    """Return a value; an error if the sign of the determinant of a matrix is 0, which may not have
+    an inverse.
+    """
+    return value if invertible(a) else nonzero_or_error(value, neq(of_logarithm(a)[0], 0))
 
 
 def as_number(c):
@@ -138,8 +142,11 @@ def as_number(c):
     return c.dimshuffle()
 
 
-OUTPUTS = table(
-    "slogdet_of_transpose",
+OF_TRANSPOSES = table(
+    "determinants_of_transposes",
+    ("determinant_of_transpose", lambda a: determinant(turn(a)) >> determinant(a),
+     backward(64), "A matrix and its transpose have one determinant.",
+     "linalg.det(matrix('a').T) -> Det(a)"),
     ("sign_of_transpose", lambda a: of_logarithm(turn(a))[0] >> of_logarithm(a)[0],
      backward(64), "A matrix and its transpose have one determinant.",
      "linalg.slogdet(matrix('a').T)[0] -> SLogDet(a).sign"),
@@ -162,9 +169,7 @@ def sign_of_inverse(a: Annotated[Float, Matrix]):
     >>> rewritten(linalg.slogdet(linalg.inv(matrix("a")))[0])
     CheckAndRaise{...}(SLogDet(a).sign, SLogDet(a).sign != 0.0)
     """
-    return of_logarithm(inverse(a))[0] >> compute(
-        lambda a: with_inverse(of_logarithm(a)[0], of_logarithm(a)[0])
-    )
+    return of_logarithm(inverse(a))[0] >> compute(lambda a: with_inverse(of_logarithm(a)[0], a))
 
 
 @rule(**determinants)
@@ -174,9 +179,7 @@ def logdet_of_inverse(a: Matrix):
     >>> rewritten(linalg.slogdet(linalg.inv(matrix("a")))[1])
     CheckAndRaise{...}(-SLogDet(a).logabsdet, SLogDet(a).sign != 0.0)
     """
-    return of_logarithm(inverse(a))[1] >> compute(
-        lambda a: with_inverse(-of_logarithm(a)[1], of_logarithm(a)[0])
-    )
+    return of_logarithm(inverse(a))[1] >> compute(lambda a: with_inverse(-of_logarithm(a)[1], a))
 
 
 def checked_square(value, a):
@@ -267,6 +270,12 @@ def determinant_of_product(a: Matrix, b: Matrix):
     return determinant(a @ b) >> found[0] * exp(found[1]), given(both_may_be_square)
 
 
+def reciprocal_determinant(a):
+    """Return the reciprocal of a determinant; an error if it may be 0, and is."""
+    size = exp(-of_logarithm(a)[1])
+    return with_inverse(size if positive_definite(a) else of_logarithm(a)[0] * size, a)
+
+
 @rule(**{**determinants, "tags": ["values_only"]})
 def determinant_of_inverse(a: Annotated[Float, Matrix]):
     """The determinant of an inverse is the inverse of the determinant.
@@ -274,9 +283,7 @@ def determinant_of_inverse(a: Annotated[Float, Matrix]):
     >>> rewritten(linalg.det(linalg.inv(matrix("a"))))
     CheckAndRaise{...}(SLogDet(a).sign * exp(-SLogDet(a).logabsdet), SLogDet(a).sign != 0.0)
     """
-    return determinant(inverse(a)) >> compute(
-        lambda a: with_inverse(of_logarithm(a)[0] * exp(-of_logarithm(a)[1]), of_logarithm(a)[0])
-    )
+    return determinant(inverse(a)) >> compute(reciprocal_determinant)
 
 
 def with_blocks(i, combined):

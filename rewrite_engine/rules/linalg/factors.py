@@ -1,12 +1,21 @@
 """One factorisation per matrix: where a matrix is used in equations, an inverse or a determinant
-more than once, with its transpose, too.
+more than once, with its transpose, too. Cholesky factors of diagonal matrices, and products of
+factors.
 """
 
+from typing import Annotated
+
+from rewrite_engine.facts import diagonal, positive_definite
 from rewrite_engine.language import *
-from rewrite_engine.tensor import DimShuffle
-from rewrite_engine.tensor.linalg import MatrixInverse, SLogDet, Solve
+from rewrite_engine.match.outline import head_of
+from rewrite_engine.rules.diagonals import as_column, keeps_rows, turn
+from rewrite_engine.rules.linalg.solves import checked_pivots
+from rewrite_engine.tensor import Diagonal, DimShuffle, IncDiagonal, diag, mul, sqrt
+from rewrite_engine.tensor.creation import Eye
+from rewrite_engine.tensor.linalg import Cholesky, MatrixInverse, SLogDet, Solve, SolveTriangular
 from rewrite_engine.tensor.linalg.factor import Factor, FactorInverse, FactorSLogDet, FactorSolve
 
+FloatMatrix = Annotated[Float, Matrix]
 USES = (Solve, MatrixInverse, SLogDet)
 
 
@@ -73,3 +82,89 @@ def from_factor(node, turned, factor, pivots):
         return FactorSLogDet()(factor, pivots)
     inverse = FactorInverse()(factor, pivots)
     return [inverse.T if turned else inverse]
+
+
+# --- diagonal matrices ----------------------------------------------------------------------------
+
+
+def may_be_diagonal(op, seen, distinct):
+    """Return whether the first operand may be diagonal: a diagonal was set, or it is a multiple of
+    a unit matrix.
+    """
+    head = head_of(seen[0])
+    if head is not mul:
+        return isinstance(head, IncDiagonal)
+    is_deep = isinstance(seen[0], tuple)  # (else the factors are not known yet)
+    heads = map(head_of, seen[0][1]) if is_deep else ()
+    return not is_deep or any(h is CONSTANT or isinstance(h, Eye) for h in heads)
+
+
+@node_rewriter(
+    [SolveTriangular], phase="canonicalize", claim=backward(64), depth=2,
+    when=may_be_diagonal, tags=["before_gradients"],
+)  # fmt: skip
+def substitution_of_diagonal(fgraph, node):
+    """Equations with a diagonal matrix are divisions. Not data: it asks only for what may be
+    diagonal.
+
+    >>> rewritten(linalg.solve_triangular(diag(vector("u")), matrix("b"), lower=True))
+    b / ExpandDims{axes=[1]}(CheckAndRaise{...}(u, All(u != 0.0)))
+    """
+    a, b = node.inputs
+    is_division = not node.op.unit_diagonal and a.type.ndim == b.type.ndim == 2 and keeps_rows(a, b)
+    if not is_division or not diagonal.at(fgraph, node, a):
+        return None
+    return b / as_column(checked_pivots(a))
+
+
+@node_rewriter(
+    [Cholesky], phase="canonicalize", claim=backward(16), depth=2, when=may_be_diagonal,
+    tags=["before_gradients"],
+)  # fmt: skip
+def factor_of_diagonal(fgraph, node):
+    """The Cholesky factor of a diagonal matrix has the roots on its diagonal. Not data: it asks
+    only for what may be diagonal.
+
+    >>> rewritten(linalg.cholesky(diag(exp(vector("u")))))
+    SetDiagonal(Alloc(0.0, Shape_i{i=0}(u), Shape_i{i=0}(u)), exp(0.5 * u))
+    >>> rewritten(linalg.cholesky(exp(scalar("c")) * eye(2)))
+    SetDiagonal(..., sqrt(...))
+    """
+    (k,) = node.inputs
+    if k.type.kind != "f" or not (
+        diagonal.at(fgraph, node, k) and positive_definite.at(fgraph, node, k)
+    ):
+        return None
+    return diag(sqrt(Diagonal()(k)))
+
+
+# --- a Cholesky factor and its transpose ----------------------------------------------------------
+# (Only one triangle of the matrix has a gradient by the factor: gradients are built before.)
+
+of_factor = {"phase": "canonicalize", "claim": backward(64)}
+
+
+@rule(**of_factor)
+def factor_times_its_transpose(k: FloatMatrix, error: Prop):
+    """The product of a Cholesky factor and its transpose is the matrix, which has all digits.
+
+    >>> a = matrix("a")
+    >>> low = linalg.cholesky(a @ a.T + eye(3))
+    >>> rewritten(low @ low.T)
+    a @ Transpose{axes=[1, 0]}(a) + ...
+    """
+    low = Cholesky(lower=True, on_error=error)(k)
+    return low @ turn(low) >> k, given(positive_definite(k))
+
+
+@rule(**of_factor)
+def upper_factor_times_itself(k: FloatMatrix, error: Prop):
+    """The product of a Cholesky factor and its transpose is the matrix, which has all digits.
+
+    >>> a = matrix("a")
+    >>> up = linalg.cholesky(a @ a.T + eye(3), lower=False)
+    >>> rewritten(up.T @ up)
+    a @ Transpose{axes=[1, 0]}(a) + ...
+    """
+    up = Cholesky(lower=False, on_error=error)(k)
+    return turn(up) @ up >> k, given(positive_definite(k))

@@ -24,13 +24,25 @@ from rewrite_engine.rules.diagonals import (
     as_column,
     is_number,
     is_read_once,
+    is_unit_matrix,
     keeps_rows,
     one_of,
     turn,
 )
-from rewrite_engine.tensor import Diagonal, DimShuffle, Dot, Tri, and_, diag, eq, mul, neq, switch
+from rewrite_engine.tensor import (
+    Diagonal,
+    DimShuffle,
+    Dot,
+    Tri,
+    and_,
+    diag,
+    eq,
+    mul,
+    neq,
+    switch,
+)
 from rewrite_engine.tensor import all as all_of
-from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.creation import Eye, eye
 from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.flow.branches import ifelse
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
@@ -248,6 +260,41 @@ def solution_with_inverse(a: Matrix, b: Matrix):
     QR{complete=True, pivoting=False}(a).Q @ b
     """
     return solve(inverse(a), b) >> a @ b, given(invertible(a))
+
+
+def may_be_unit_matrix(op, seen, distinct):
+    """Return whether the right side of equations is a constant or made by `eye`."""
+    head = head_of(seen[1])
+    return head is CONSTANT or isinstance(head, Eye)
+
+
+@node_rewriter(
+    [Solve], phase="canonicalize", claim=backward(64), depth=2, when=may_be_unit_matrix,
+    tags=["before_gradients"],
+)  # fmt: skip
+def solution_of_unit_matrix(fgraph, node):
+    """An inverse meets other rules: in a product, only the equations for the other factor are left.
+    Not data: it asks only for constants and results of `eye`.
+
+    >>> k = matrix("k", shape=(3, 3))
+    >>> rewritten(linalg.slogdet(linalg.solve(k, eye(3)))[1])
+    CheckAndRaise{...}(-SLogDet(k).logabsdet, SLogDet(k).sign != 0.0)
+    """
+    a, unit = node.inputs
+    if a.type.ndim != 2 or unit.type.ndim != 2 or not is_unit_matrix(unit):
+        return None
+    return inverse(a) if same_length.at(fgraph, node, a, 0, unit, 0) else None
+
+
+@rule(**equations)
+def inverse_of_solution(a: Matrix, b: Matrix):
+    """The inverse of a quotient is the quotient of the other order, if there is one.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(linalg.inv(linalg.inv(a @ a.T + eye(3)) @ b))
+    Solve(b, ...)
+    """
+    return inverse(solve(a, b)) >> solve(b, a), given(invertible(a))
 
 
 # --- products of solutions ------------------------------------------------------------------------

@@ -122,6 +122,18 @@ def _fits_square(offset: int, f: Any, x: Any, y: Any) -> Any:
     return f.both("on a diagonal", f.square(x), f.same_length(x, 1, y, 0))
 
 
+def _definite(sign: str, f: Any, x: Any, y: Any) -> Any:
+    """Prove that a diagonal matrix has no negative eigenvalue, or none up to 0, by the sign of its
+    diagonal.
+    """
+    if x.type.ndim != 2 or x.type.dtype != y.type.dtype:
+        return f.unknown("the numbers on the diagonal may be rounded to 0", blame=x)
+    zeros = f.one_diagonal(x, 0)
+    if not zeros or zeros.value != (0, 0):
+        return zeros and f.unknown("there may be numbers beside the diagonal", blame=x)
+    return f.both("eigenvalues on a diagonal", zeros, getattr(f, sign)(y))
+
+
 class IncDiagonal(BaseInc):
     """Copy of the matrices `x` (the last two dimensions) with `y` added to a diagonal, or set on
     it.
@@ -151,6 +163,9 @@ class IncDiagonal(BaseInc):
         super().__init__((), set_instead_of_inc, inplace)
         self.implied = {**self.implied, "band": partial(_band, self.offset)}
         self.implied["fits"] = partial(_fits_square, self.offset)
+        if self.set_instead_of_inc and not self.offset:
+            self.implied["positive_definite"] = partial(_definite, "positive")
+            self.implied["positive_semidefinite"] = partial(_definite, "nonneg")
 
     def inside(self, args: Sequence[Any]) -> list[Any]:
         """Return the index as formulas write it, such as `[diagonal 1]`."""

@@ -56,7 +56,7 @@ class Cholesky(_MatrixOp):
         self.on_error = on_error
         self.only_lengths = on_error == "nan"
         triangle = "lower_triangular" if lower else "upper_triangular"
-        self.implied = {triangle: True, "square": True}
+        self.implied = {triangle: True, "square": True, "invertible": "positive_definite"}
 
     def single(self, dtype: Any) -> Any:
         """Return a function for one matrix by LAPACK's `potrf`, on the transpose, as LAPACK stores

@@ -74,6 +74,24 @@ ARRANGED: Terms = {
         lambda m: m.v("x", None, None)[::-1, ::-1].max(axis=1),
         lambda m: (m.v("x", None)[::-1] > 0).any(),
     ],
+    **{
+        f"{reduce.__name__}_of_{name}": [
+            lambda m, reduce=reduce, line=line: reduce(line(m, m.v("x", None))),
+            lambda m, reduce=reduce, line=line: reduce(line(m, m.v("x", 3, None)), axis=1),
+            lambda m, reduce=reduce, line=line: reduce(line(m, m.v("x", 2, 3)), keepdims=True),
+        ]
+        for reduce in (pt.max, pt.min)
+        for name, line in {
+            "multiple": lambda m, x: pt.exp(m.v("c")) * x,
+            "negative_multiple": lambda m, x: -2.5 * x,
+            "quotient": lambda m, x: x / pt.exp(m.v("c")),
+        }.items()
+    },
+    "elements_by_positions": [
+        lambda m: (x := m.v("x", None))[pt.argsort(x)],
+        lambda m: (x := m.v("x", 4))[pt.argsort(x, kind="stable")],
+        lambda m: (x := pt.sqr(m.v("x", None)))[pt.argsort(x)],
+    ],
     "position_of_probability": [
         lambda m: pt.special.softmax(m.v("x", None, None), axis=1).argmax(axis=1),
         lambda m: pt.special.log_softmax(m.v("x", 3), axis=0).argmax(),

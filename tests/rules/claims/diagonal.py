@@ -43,6 +43,11 @@ DIAGONALS: Terms = {
         lambda m: Diagonal()(on_diagonal(unit(m, v := vector(m)), v)),
         lambda m: Diagonal()(on_diagonal(pt.outer(v := vector(m), v), abs(v))),
     ],
+    "sum_of_diagonal_matrix": [
+        lambda m: pt.diag(vector(m)).sum(axis=0),
+        lambda m: pt.diag(m.v("v", 3)).sum(axis=1),
+        lambda m: pt.diag(pt.exp(vector(m))).sum(axis=1),
+    ],
     "diagonal_of_eye": [
         lambda m: Diagonal()(Eye(m.dtypes[0])(n := vector(m).shape[0], n, 0)),
         lambda m: Diagonal()(Eye(m.dtypes[-1])(n := m.v("n"), n, 0)),

@@ -106,6 +106,8 @@ INDEXED: Terms = {
     "index_of_running_sum": [
         lambda m: pt.cumsum(m.v("x", None))[-1],
         lambda m: pt.cumsum(m.v("x", 4))[2],
+        lambda m: pt.cumsum(m.v("x", None))[0],
+        lambda m: pt.cumprod(m.v("x", None, None), axis=1)[:, 0],
         lambda m: pt.cumprod(m.v("x", None, None), axis=0)[1],
         lambda m: pt.cumsum(m.v("x", None))[:2],
         lambda m: pt.cumsum(m.v("x", None, None), axis=1)[:, -2],

@@ -40,6 +40,7 @@ TERMS = (
     Term("sign", lambda a: pt.sign(linalg.det(a)), sign, ("nn",), "Det", "SLogDet", False),
     Term("log_of_gram", lambda a: pt.log(linalg.det(a @ a.T + pt.eye(a.shape[0]))),
          lambda a: size(a @ a.T + np.eye(len(a))), ("nn",), "Det", "SLogDet"),
+    Term("det_of_transpose", lambda a: linalg.det(a.T), det, ("nn",), "DimShuffle", "Det"),
     Term("sign_of_transpose", lambda a: linalg.slogdet(a.T)[0], sign, ("nn",), "DimShuffle",
          "SLogDet", False),
     Term("log_of_transpose", lambda a: linalg.slogdet(a.T)[1], size, ("nn",), "DimShuffle",
@@ -170,3 +171,22 @@ def test_no_nan_is_lost(term: Term, is_static: bool) -> None:
         found, built, _ = both(inputs, term.write(*inputs), changed)
         assert np.isnan(built).all()
         assert np.isnan(found).all()
+
+
+def test_the_determinant_of_a_precision_matrix_needs_no_check() -> None:
+    a = pt.matrix("a")
+    k = a @ a.T + pt.eye(3)
+    x = np.random.default_rng(12).normal(size=(3, 3))
+    wanted = -size(x @ x.T + np.eye(3))
+    for term in (linalg.slogdet(linalg.inv(k))[1], pt.log(linalg.det(linalg.inv(k)))):
+        found, built, f = both([a], term, (x,))
+        assert not {"CheckAndRaise", "MatrixInverse", "Det"} & {
+            type(node.op).__name__ for node in f.fgraph.toposort()
+        }
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        np.testing.assert_allclose(found, built, rtol=1e-12)
+    found, built, _ = both([a], linalg.det(linalg.inv(k)), (x,))
+    np.testing.assert_allclose(found, np.exp(wanted), rtol=1e-12)
+    np.testing.assert_allclose(found, built, rtol=1e-12)
+    with pytest.raises(SingularMatrixError):
+        rw.function([a], linalg.slogdet(linalg.inv(a))[1])(np.zeros((3, 3)))

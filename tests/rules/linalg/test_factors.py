@@ -1,4 +1,4 @@
-"""One factorisation per matrix."""
+"""One factorisation per matrix, and Cholesky factors that are known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.tensor import linalg
-from rewrite_engine.tensor.linalg import SingularMatrixError
+from rewrite_engine.tensor.linalg import Cholesky, SingularMatrixError
 from rewrite_engine.tensor.linalg.factor import Factor
 from tests.rules.linalg.terms import Term, both, check_slopes, check_value, names, variables
 
@@ -112,3 +112,72 @@ def test_nan_is_kept() -> None:
             found, built, _ = both([a, b], term, values)
             for one, other in zip(found, built, strict=True):
                 assert np.isnan(one).any() == np.isnan(other).any()
+
+
+def covariance(a: Any, lib: Any) -> Any:
+    """Return a positive definite matrix."""
+    return a @ a.T + lib.eye(3)
+
+
+low = linalg.cholesky
+#: terms of a covariance matrix k that are k
+OF_CHOLESKY = {
+    "lower": lambda k: low(k) @ low(k).T,
+    "upper": lambda k: low(k, lower=False).T @ low(k, lower=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_CHOLESKY)
+def test_a_cholesky_factor_times_its_transpose(name: str) -> None:
+    a = pt.matrix("a")
+    x = np.random.default_rng(13).normal(size=(3, 3))
+    found, built, f = both([a], OF_CHOLESKY[name](covariance(a, pt)), (x,))
+    assert "Cholesky" not in names(f)
+    np.testing.assert_allclose(found, covariance(x, np), rtol=1e-10)
+    np.testing.assert_allclose(found, built, rtol=1e-10, atol=1e-13)
+    assert np.isnan(f(np.full((3, 3), np.nan))).any()
+    assert "Cholesky" in names(rw.function([a], OF_CHOLESKY[name](a)))
+
+
+@pytest.mark.parametrize("name", OF_CHOLESKY)
+def test_slopes_of_a_cholesky_factor_times_its_transpose(name: str) -> None:
+    """Gradients are those of the factor, which reads one triangle."""
+    a, b = pt.matrices("a", "b")
+    cost = pt.sqr(OF_CHOLESKY[name](covariance(a, pt)) @ b).sum()
+    rng = np.random.default_rng(14)
+    values = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    found, built, _ = both([a, b], rw.grad(cost, [a, b]), values)
+    for one, other in zip(found, built, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("error", ["nan", "raise"])
+def test_the_factor_of_a_diagonal_matrix(lower: bool, error: str) -> None:
+    u, y = pt.vectors("u", "y")
+    factor = Cholesky(lower=lower, on_error=error)(pt.diag(pt.exp(u)))
+    x, z = np.array([0.5, -2.0, 3.0]), np.array([1.0, 2.0, -1.0])
+    wanted = np.diag(np.exp(0.5 * x))
+    for term, value in (
+        (factor, wanted),
+        (linalg.solve_triangular(factor, y, lower=lower), z / np.exp(0.5 * x)),
+    ):
+        found, built, f = both([u, y], term, (x, z))
+        assert not names(f) & {"Cholesky", "SolveTriangular"}
+        np.testing.assert_allclose(found, value, rtol=1e-14)
+        np.testing.assert_allclose(found, built, rtol=1e-14)
+    f = rw.function([u], Cholesky(lower=lower, on_error=error)(pt.diag(u)))
+    assert "Cholesky" in names(f)  # (which is NaN, or raises an error, if a number is negative)
+
+
+def test_a_normal_density_with_a_diagonal_covariance_needs_no_matrix() -> None:
+    x, u = pt.vectors("x", "u")
+    k = pt.diag(pt.exp(u))
+    solved = linalg.solve_triangular(low(k), x, lower=True)
+    density = -0.5 * solved @ solved - pt.log(pt.diagonal(low(k))).sum()
+    values = np.array([0.3, -1.0, 2.0]), np.array([0.1, 0.7, -0.4])
+    found, built, f = both([x, u], density, values)
+    assert not names(f) & {"Cholesky", "SolveTriangular", "IncDiagonal"}
+    exact = -0.5 * (values[0] ** 2 / np.exp(values[1])).sum() - 0.5 * values[1].sum()
+    np.testing.assert_allclose(found, exact, rtol=1e-13)
+    np.testing.assert_allclose(found, built, rtol=1e-13)

@@ -10,10 +10,18 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import ShapeError
+from rewrite_engine.facts import symmetric
 from rewrite_engine.language import rewritten
 from rewrite_engine.tensor import linalg
 from rewrite_engine.tensor.linalg import SingularMatrixError
-from tests.rules.linalg.terms import Term, both, check_ops, check_slopes, check_value, variables
+from tests.rules.linalg.terms import (
+    Term,
+    both,
+    check_ops,
+    check_slopes,
+    check_value,
+    variables,
+)
 
 inv = np.linalg.inv
 TERMS = (
@@ -60,6 +68,11 @@ TERMS = (
          "MatrixInverse", "SolveTriangular"),
     Term("inverse_of_upper", lambda a: linalg.inv(pt.triu(a)), lambda a: inv(np.triu(a)), ("nn",),
          "MatrixInverse", "SolveTriangular"),
+    Term("substitution_of_diagonal",
+         lambda a, b: linalg.solve_triangular(pt.diag(a), b, lower=True),
+         lambda a, b: b / a[:, None], ("n", "nm"), "SolveTriangular IncDiagonal"),
+    Term("unit_matrix", lambda a: linalg.solve(a, pt.eye(a.shape[0], dtype=a.type.dtype)), inv,
+         ("nn",), "Solve", "MatrixInverse"),
     Term("product", lambda a, b, c: linalg.solve(a @ b, c), lambda a, b, c: inv(a @ b) @ c,
          ("nn", "nn", "nm"), "Dot"),
 )  # fmt: skip
@@ -102,6 +115,10 @@ def test_facts_decide_of_equations() -> None:
         (linalg.inv(q), np.linalg.qr(x)[0].T),
         (linalg.inv(linalg.inv(k)), x @ x.T + np.eye(4)),
         (linalg.solve(linalg.inv(k), b), (x @ x.T + np.eye(4)) @ y),
+        (
+            linalg.solve(linalg.inv(linalg.cholesky(k)), b),
+            np.linalg.cholesky(x @ x.T + np.eye(4)) @ y,
+        ),
     ):
         found, built, f = both([a, b], term, (x, y))
         left = {type(node.op).__name__ for node in f.fgraph.toposort()}
@@ -128,6 +145,41 @@ def test_symmetric_matrices_need_no_transpose() -> None:
     found, built, _ = both([r, v], v @ linalg.inv(k), (x, y))
     np.testing.assert_allclose(found, y @ inv(x + x.T), rtol=1e-10)
     np.testing.assert_allclose(found, built, rtol=1e-10)
+
+
+def test_declared_symmetric_matrices_are_their_transposes() -> None:
+    x, v, r = pt.matrix("x"), pt.vector("v"), pt.matrix("r")
+    k = rw.assume(x, symmetric)
+    for term, text in (
+        (k.T @ v, "x @ v"), (v @ k, "x @ v"), (r @ k.T, "r @ x"), (v @ x, "v @ x"),
+        (pt.exp(x).T, "Transpose{axes=[1, 0]}(exp(x))"), (v @ k @ r, "x @ v @ r"),
+    ):  # fmt: skip
+        assert repr(rewritten(term)) == text
+    form = v @ k @ v
+    assert repr(rewritten(rw.grad(form, v))) == "2.0 * (x @ v)"
+    a, y = np.random.default_rng(4).normal(size=(3, 3)), np.array([1.0, -2.0, 0.5])
+    found, built, _ = both([x, v], rw.grad(form, [v, x]), (a + a.T, y))
+    np.testing.assert_allclose(found[0], 2 * (a + a.T) @ y, rtol=1e-12)
+    for one, other in zip(found, built, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    f = rw.function([x, v], k.T @ v)
+    with pytest.raises(ShapeError):
+        f(a, np.ones(4))
+
+
+def test_the_inverse_of_a_solution_keeps_errors() -> None:
+    """Which of both matrices may be singular decides."""
+    a, b = pt.matrices("a", "b")
+    k = a @ a.T + pt.eye(3)
+    assert repr(rewritten(linalg.inv(linalg.solve(a, b)))) == "MatrixInverse(Solve(a, b))"
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    found, built, f = both([a, b], linalg.inv(linalg.solve(k, b)), (x, y))
+    assert "MatrixInverse" not in {type(node.op).__name__ for node in f.fgraph.toposort()}
+    np.testing.assert_allclose(found, inv(y) @ (x @ x.T + np.eye(3)), rtol=1e-10)
+    np.testing.assert_allclose(found, built, rtol=1e-10)
+    with pytest.raises(SingularMatrixError):
+        f(x, np.zeros((3, 3)))
 
 
 @pytest.mark.parametrize(
