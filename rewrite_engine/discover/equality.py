@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.discover.grow import PlainRunner
-from rewrite_engine.discover.judge import value_or_none
+from rewrite_engine.discover.judge import LEAST, value_or_none
 from rewrite_engine.discover.propose import Proposal
 from rewrite_engine.discover.space import Facts, Space
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.judge.noise import NoisyRunner, noises, within
 from rewrite_engine.judge.values import TermValues
 
@@ -35,24 +36,40 @@ def weakest(space: Space, one: Proposal) -> Facts | None:
 
 
 def holds(space: Space, one: Proposal, facts: Facts) -> bool:
-    """Whether both sides have equal values at new samples of variables with these facts."""
+    """Whether both sides have equal values at new samples of variables with facts. Elementwise
+    terms are not compared where a part of one is infinite: it may have overflowed.
+    """
     compared = 0
     for seed in DRAWS:
         try:
             given = dict(space.draw(seed, facts))
         except (ValueError, ArithmeticError):
             continue
-        a, b = [value_or_none(TermValues(PlainRunner(), given), t.variable) for t in one[:2]]
+        values = TermValues(PlainRunner(), given)
+        a, b = [value_or_none(values, t.variable) for t in one[:2]]
         if a is None and b is None:
             continue
         if a is None or b is None:
             return False
         if space.pointwise:  # (a number stands for an array of it)
-            a, b = np.broadcast_arrays(a, b)
+            a, b, out = np.broadcast_arrays(a, b, overflown(one, values))
+            if out.all():
+                continue
+            a, b = np.where(out, 0, a), np.where(out, 0, b)
         if not are_equal(a, b, space.pointwise, partial(under_noise, one, given)):
             return False
         compared += 1
     return compared > 0
+
+
+def overflown(one: Proposal, values: TermValues) -> Any:
+    """Return at which elements a part of an elementwise term is infinite."""
+    parts = [np.asarray(values.value(v)) for v in ancestors([t.variable for t in one[:2]])]
+    found: Any = np.False_
+    for part in parts:
+        if part.dtype.kind == "f":
+            found = found | np.isinf(part)
+    return found
 
 
 def are_equal(a: Any, b: Any, pointwise: bool, samples: Callable[[], Any]) -> bool:
@@ -65,9 +82,9 @@ def are_equal(a: Any, b: Any, pointwise: bool, samples: Callable[[], Any]) -> bo
         return False
     if not pointwise:
         sizes = np.abs(np.asarray(a))
-        rest = CLOSE * sizes[~np.isnan(sizes)].max(initial=1e-300)
+        rest = CLOSE * sizes[~np.isnan(sizes)].max(initial=LEAST)
         return bool(np.allclose(a, b, rtol=CLOSE, atol=rest, equal_nan=True))
-    same = np.isclose(a, b, rtol=CLOSE, atol=0, equal_nan=True)
+    same = np.isclose(a, b, rtol=CLOSE, atol=LEAST, equal_nan=True)
     if not same.all():
         of_a, of_b = samples()
         same = same | within(a, b, of_a) | within(b, a, of_b)

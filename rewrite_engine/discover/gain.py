@@ -82,6 +82,8 @@ def at_element(
     right = np.ravel(true)[i]
     pair = [_element(a, i, np.size(true)) for a in (today, new)]
     found = float(right_digits(pair[0], right)[0]), float(right_digits(pair[1], right)[0])
+    if not np.isfinite(found).all():
+        return None  # (out of the range of doubles)
     known = max(min(int(found[0]) + 3, 17), 6)  # so many digits show the difference
     with mp.workdps(DIGITS):
         shown, now = mp.nstr(right, known), f"{pair[0]:.{known}g}"

@@ -25,10 +25,10 @@ from rewrite_engine.facts import lower_triangular, nonneg, positive_definite, sq
 from rewrite_engine.graph.node import CONSTANT, Variable
 
 POINTS = 32  # of a sample of numbers
-#: numbers at which errors show
+#: numbers at which errors show, and near the ends of domains and periods
 FAR = (
-    -800.0, -40.0, -2.5, -1.0, -0.3, -1e-6, -1e-13, 0.0,
-    1e-13, 1e-6, 0.3, 1.0, 2.5, 40.0, 800.0, 1e5,
+    -800.0, -40.0, -5.0, -2.5, -1.0, -0.999, -0.3, -1e-6, -1e-13, 0.0,
+    1e-13, 1e-6, 0.3, 0.999, 1.0, 2.5, 5.0, 40.0, 800.0, 1e5,
 )  # fmt: skip
 
 
@@ -63,11 +63,11 @@ def numbers(
 
     def draw(seed: int, declared: Facts) -> Sample:
         rng = np.random.default_rng(seed)
-        ends = (low, high) if seed < NEAR_SEEDS else (low / 8, 3 * high)
         found: dict[Variable, Any] = {}
         for k, v in enumerate(leaves):
             sign = np.where((np.arange(POINTS) >> k) & 1, -1.0, 1.0)
-            found[v] = having(rng.uniform(*ends, POINTS) * sign, declared.get(v, ()))
+            sizes = sizes_of(rng, seed, low, high)
+            found[v] = having(sizes * sign, declared.get(v, ()))
         return found
 
     return Space(
@@ -81,6 +81,17 @@ def numbers(
         pointwise=True,
         about=about,
     )
+
+
+def sizes_of(rng: Any, seed: int, low: float, high: float) -> Any:
+    """Return absolute values of a sample: between two numbers; of a sample that tests an equality
+    in a wider range, and of every second one of all sizes up to 40.
+    """
+    if seed < NEAR_SEEDS:
+        return rng.uniform(low, high, POINTS)
+    if seed % 2:
+        return 10.0 ** rng.uniform(-3, np.log10(40), POINTS)
+    return rng.uniform(low / 8, 3 * high, POINTS)
 
 
 def far_grid(leaves: Sequence[Variable], far: Sequence[float], declared: Facts) -> list[Sample]:

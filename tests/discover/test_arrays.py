@@ -107,7 +107,7 @@ def index() -> Discovery:
 def test_rules_print_as_a_person_writes_them(index: Discovery, tmp_path: Path) -> None:
     text = str(index)
     assert "pt.sort(u[::-1]) >> pt.sort(u): fewer ops" in text
-    assert "pt.cumsum(u)[0] >> u[0]: 100 times cheaper" in text
+    assert "pt.diag(u).sum() >> u.sum()" in text
     source = index.source()
     assert "    return pt.sort(u[::-1]) >> pt.sort(u)\n" in source
     (tmp_path / "found.py").write_text(source)
