@@ -190,8 +190,10 @@ def elements_by_positions(fgraph, node):
     >>> rewritten(x[argsort(x)], y[argsort(z)])
     [SortOp{axis=0}(x), AdvancedSubtensor{i}(y, ArgSortOp{axis=0}(z))]
     """
-    x, positions = node.inputs
-    if positions.owner.inputs != (x,) or x.type.ndim != 1 or count_uses(fgraph, positions) > 1:
+    x, positions, *others = node.inputs
+    if others or positions.owner.inputs != (x,) or x.type.ndim != 1:
+        return None
+    if count_uses(fgraph, positions) > 1:
         return None
     return SortOp(axis=0)(x)
 

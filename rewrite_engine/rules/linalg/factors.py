@@ -10,7 +10,7 @@ from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.diagonals import as_column, keeps_rows, turn
 from rewrite_engine.rules.linalg.solves import checked_pivots
-from rewrite_engine.tensor import Diagonal, DimShuffle, IncDiagonal, diag, mul, sqrt
+from rewrite_engine.tensor import DimShuffle, IncDiagonal, mul
 from rewrite_engine.tensor.creation import Eye
 from rewrite_engine.tensor.linalg import Cholesky, MatrixInverse, SLogDet, Solve, SolveTriangular
 from rewrite_engine.tensor.linalg.factor import Factor, FactorInverse, FactorSLogDet, FactorSolve
@@ -115,27 +115,6 @@ def substitution_of_diagonal(fgraph, node):
     if not is_division or not diagonal.at(fgraph, node, a):
         return None
     return b / as_column(checked_pivots(a))
-
-
-@node_rewriter(
-    [Cholesky], phase="canonicalize", claim=backward(16), depth=2, when=may_be_diagonal,
-    tags=["before_gradients"],
-)  # fmt: skip
-def factor_of_diagonal(fgraph, node):
-    """The Cholesky factor of a diagonal matrix has the roots on its diagonal. Not data: it asks
-    only for what may be diagonal.
-
-    >>> rewritten(linalg.cholesky(diag(exp(vector("u")))))
-    SetDiagonal(Alloc(0.0, Shape_i{i=0}(u), Shape_i{i=0}(u)), exp(0.5 * u))
-    >>> rewritten(linalg.cholesky(exp(scalar("c")) * eye(2)))
-    SetDiagonal(..., sqrt(...))
-    """
-    (k,) = node.inputs
-    if k.type.kind != "f" or not (
-        diagonal.at(fgraph, node, k) and positive_definite.at(fgraph, node, k)
-    ):
-        return None
-    return diag(sqrt(Diagonal()(k)))
 
 
 # --- a Cholesky factor and its transpose ----------------------------------------------------------

@@ -281,7 +281,9 @@ def solution_of_unit_matrix(fgraph, node):
     CheckAndRaise{...}(-SLogDet(k).logabsdet, SLogDet(k).sign != 0.0)
     """
     a, unit = node.inputs
-    if a.type.ndim != 2 or unit.type.ndim != 2 or not is_unit_matrix(unit):
+    if a.type.ndim != 2 or unit.type.ndim != 2 or a.type.dtype != node.outputs[0].type.dtype:
+        return None
+    if not is_unit_matrix(unit):
         return None
     return inverse(a) if same_length.at(fgraph, node, a, 0, unit, 0) else None
 
