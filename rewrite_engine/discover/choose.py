@@ -212,7 +212,10 @@ class Chooser:
 
     def of_known(self, one: Proposal) -> Proposal | None:
         """Return a proposal for what the known rules make of the left side, if it pays."""
-        (before,) = self.judge.today([one.left.variable], self.rules)
+        try:
+            (before,) = self.judge.today([one.left.variable], self.rules)
+        except RewriteEngineError:  # (rules that do not end with each other)
+            return None
         form, size = before.form, len(toposort([before.form]))
         if size > one.left.size or equal_computations([form], [one.left.variable]):
             return None
