@@ -40,11 +40,11 @@ from rewrite_engine.discover.report import (
     SpaceRecord,
     as_html,
     as_json,
+    pack_of,
     page,
     refused_record,
     rule_record,
 )
-from rewrite_engine.discover.source import pack_source
 from rewrite_engine.discover.space import Space, TermMaker, maker
 from rewrite_engine.discover.subjects import SUBJECTS
 from rewrite_engine.errors import UnknownNameError, did_you_mean
@@ -82,8 +82,7 @@ class Discovery:
 
     def source(self) -> str:
         """Return a pack with the rules, to be read and cut by a person."""
-        facts = [name for one in self.records for name in one.facts]
-        return pack_source([source_with_uses(one) for one in self.records], facts)
+        return pack_of(self.records)
 
     def json(self) -> str:
         """Return all that is known, as JSON."""
@@ -203,11 +202,6 @@ class SpaceSearch:
             seconds=perf_counter() - start,
         )
         return record, found
-
-
-def source_with_uses(one: RuleRecord) -> str:
-    """Return the source of a rule, under a comment on how often it is met, if there is a corpus."""
-    return one.source if one.met is None else f"# met in {one.met} of the functions\n{one.source}"
 
 
 def with_uses(record: SpaceRecord, rules: Sequence[Any], corpus: Corpus) -> SpaceRecord:

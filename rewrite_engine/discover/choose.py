@@ -28,6 +28,7 @@ from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.language import rule_of
 from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.equal import equal
@@ -99,13 +100,14 @@ class Chooser:
     @property
     def rules(self) -> list[Any]:
         """Rules that are known, and run in a phase."""
-        return [*self.given, *[one.rule for one in self.choice.accepted if not one.is_equation]]
+        given = [rule for rule in self.given if rule.phase and not isinstance(rule, Equation)]
+        return [*given, *[one.rule for one in self.choice.accepted if not one.is_equation]]
 
     @property
     def known(self) -> list[Any]:
         """Rules and equations that are known, for proofs."""
         found = [rule for one in self.choice.accepted for rule in (one.rule, one.law)]
-        return [*self.given, *dict.fromkeys(found)]
+        return [*filter(is_data, self.given), *dict.fromkeys(found)]
 
     def follows(self, one: Proposal, rules: Sequence[Any], hard: bool = False) -> bool:
         """Whether a proposal is proved by rules; of elementwise terms, for numbers. Rules run from
@@ -289,6 +291,13 @@ def found_rule(
     if isinstance(rule.right, Compute):
         raise rule.error(PatternError, "lengths or dtypes decide what the right side is")
     return rule
+
+
+def is_data(rule: Any) -> bool:
+    """Whether a rule can be used in a proof."""
+    if isinstance(rule, Equation):
+        return True
+    return isinstance(rule, DataRule) and not isinstance(rule.right, Compute)
 
 
 def law_of(sides: Sequence[Variable], guards: Facts) -> DataRule:

@@ -19,6 +19,7 @@ from rewrite_engine.gradient import grad
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.language import find, rewritten_graph
+from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.rule import DataRule
 
 
@@ -39,11 +40,12 @@ class Corpus:
         except RewriteEngineError:
             self.functions.append(written)
 
-    def met(self, rule: DataRule) -> int:
-        """Return in how many functions the left side of a rule occurs."""
-        return sum(
-            [next(iter(find(outputs, rule)), None) is not None for outputs in self.functions]
-        )
+    def met(self, rule: DataRule | Equation) -> int:
+        """Return in how many functions the left side of a rule occurs, whatever its guards say."""
+        one = rule.forward if isinstance(rule, Equation) else rule
+        anywhere = one.copied(lowered=one.lowered._replace(guards=()))
+        found = [next(find(outputs, anywhere), None) for outputs in self.functions]
+        return sum([match is not None for match in found])
 
 
 def gradients(outputs: Iterable[Variable]) -> Iterator[Variable]:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rewrite_engine.discover.report import SpaceRecord, as_json, from_json
-from rewrite_engine.discover.source import pack_source
+from rewrite_engine.discover.report import SpaceRecord, as_json, from_json, pack_of
 from rewrite_engine.discover.space import Space
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.pipeline.packs import load_rules
 
 
@@ -31,14 +31,13 @@ class KeptSpaces:
     def write(self, space: Space, record: SpaceRecord) -> None:
         """Store the record and the rules of a space."""
         path = self.path(space)
-        facts = [name for one in record.rules for name in one.facts]
-        path.with_suffix(".py").write_text(pack_source([r.source for r in record.rules], facts))
+        path.with_suffix(".py").write_text(pack_of(record.rules))
         data = json.loads(as_json([record])) | {"limits": self.limits}
         path.write_text(json.dumps(data, indent=1))
 
     def read(self, space: Space) -> tuple[SpaceRecord, list[Any]] | None:
         """Return a space with its rules; None if it is not there, or was searched within other
-        limits.
+        limits, or its rules cannot be read.
         """
         path = self.path(space)
         try:
@@ -48,5 +47,9 @@ class KeptSpaces:
             (record,) = from_json(text)
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        with_source = any([not one.source.startswith("#") for one in record.rules])
-        return record, [*load_rules(path.with_suffix(".py"))] if with_source else []
+        if all([one.source.startswith("#") for one in record.rules]):
+            return record, []
+        try:
+            return record, [*load_rules(path.with_suffix(".py"))]
+        except (RewriteEngineError, OSError):
+            return None

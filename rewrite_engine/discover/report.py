@@ -13,7 +13,14 @@ from typing import Any
 from rewrite_engine.discover.choose import FoundRule
 from rewrite_engine.discover.gain import Gain
 from rewrite_engine.discover.propose import Proposal
-from rewrite_engine.discover.source import conditions_of, facts_of, rule_source, text_of
+from rewrite_engine.discover.source import (
+    conditions_of,
+    facts_of,
+    imports_of,
+    pack_source,
+    rule_source,
+    text_of,
+)
 from rewrite_engine.graph.html import bold, code, faint, folded, table, whole
 from rewrite_engine.printing.latex import latex
 from rewrite_engine.printing.mathml import mathml
@@ -28,8 +35,9 @@ MOST = 200  # refusals in HTML
 @dataclass(frozen=True)
 class RuleRecord:
     """A rule that was found. left, right: source of its sides. conditions: of its guards. facts:
-    names of facts that its source imports. formulas: its sides as MathML. met: functions of the
-    corpus in which its left side occurs; None without a corpus.
+    names of facts that its source imports; imports: lines that import an author's ops. formulas:
+    its sides as MathML. met: functions of the corpus in which its left side occurs; None without a
+    corpus.
     """
 
     name: str
@@ -42,6 +50,7 @@ class RuleRecord:
     formulas: tuple[str, str]
     source: str
     facts: Sequence[str]
+    imports: Sequence[str]
     met: int | None = None
 
     def __str__(self) -> str:
@@ -126,6 +135,7 @@ def rule_record(one: FoundRule, gain: Gain) -> RuleRecord:
         formulas_of(one.proposal),
         rule_source(one, gain),
         facts_of(one),
+        imports_of(one.proposal),
     )
 
 
@@ -138,6 +148,16 @@ def formulas_of(one: Proposal) -> tuple[str, str]:
     """Return both sides as MathML."""
     left, right = [mathml(latex(t.variable)) for t in one[:2]]
     return left, right
+
+
+def pack_of(rules: Sequence[RuleRecord]) -> str:
+    """Return the source of a pack. A comment says how often a rule is met, if there is a corpus."""
+    sources = [
+        r.source if r.met is None else f"# met in {r.met} of the functions\n{r.source}"
+        for r in rules
+    ]
+    facts, imports = [[x for r in rules for x in getattr(r, name)] for name in ("facts", "imports")]
+    return pack_source(sources, facts, imports)
 
 
 # --- JSON -----------------------------------------------------------------------------------------

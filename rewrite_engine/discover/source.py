@@ -15,13 +15,14 @@ from rewrite_engine.discover.grow import EnumeratedTerm
 from rewrite_engine.discover.propose import Proposal
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import CONSTANT, Variable
-from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.suggest import SourceWriter
 from rewrite_engine.pipeline.packs import load_rules
 
+LIBRARY = __name__.partition(".")[0]
 HEAD = '''"""Rules that were found: true at samples. A person has to say why each is wanted."""
 
 import rewrite_engine.tensor as pt
@@ -141,8 +142,16 @@ def sort_name(rule: DataRule, v: Any) -> str:
     return {0: "Scalar", 1: "Vector", 2: "Matrix"}[v.type.ndim]
 
 
-def pack_source(sources: Iterable[str], facts: Iterable[str]) -> str:
-    """Return the source of a pack. facts: names that it imports."""
+def imports_of(proposal: Proposal) -> list[str]:
+    """Return the lines that import the classes of an author's ops."""
+    classes = {type(node.op) for node in toposort(proposal.sides)}
+    own = [c for c in classes if c.__module__.partition(".")[0] != LIBRARY]
+    return sorted([f"from {c.__module__} import {c.__name__}" for c in own])
+
+
+def pack_source(sources: Iterable[str], facts: Iterable[str], imports: Iterable[str] = ()) -> str:
+    """Return the source of a pack. facts: names that it imports. imports: other lines that do."""
     names = sorted({*facts})
-    imported = f"from rewrite_engine.facts import {', '.join(names)}\n" if names else ""
-    return "\n\n".join([HEAD + imported, *sources])
+    lines = [f"from rewrite_engine.facts import {', '.join(names)}\n"] if names else []
+    lines += [f"{line}\n" for line in sorted({*imports})]
+    return "\n\n".join([HEAD + "".join(lines), *sources])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rewrite_engine.discover import Discovery, Space, discover
+import rewrite_engine.tensor as pt
+from rewrite_engine.discover import Corpus, Discovery, Space, discover
 from rewrite_engine.discover.proof import detours
 from rewrite_engine.discover.source import term_source
 from rewrite_engine.language import equal
@@ -91,6 +93,25 @@ def discovery(name: str) -> Discovery:
 @pytest.mark.parametrize("name", LAWS)
 def test_the_laws_are_found_and_no_more(name: str) -> None:
     assert laws(discovery(name)) == LAWS[name][1]
+
+
+def test_one_algebra_after_another_is_kept_and_read(tmp_path: Path) -> None:
+    """Equations of one space do not disturb the next, and a pack imports an author's ops."""
+    spaces = [LAWS[name][0] for name in ("strings", "lattice")]
+    corpus = Corpus([[backwards(backwards(pt.lvector("x")))]])
+
+    def search() -> Discovery:
+        return discover(
+            *spaces, seconds=120.0, claims=False, equations=True, keep=tmp_path, corpus=corpus
+        )
+
+    found, again = search(), search()
+    wanted = {one.left for one in discovery("lattice").records}
+    assert {one.left for one in found.spaces[1].rules} == wanted
+    assert (found.records[0].name, found.records[0].met) == ("backwards_of_backwards", 1)
+    assert "import Backwards" in found.source()
+    assert str(again.spaces[0]) == str(found.spaces[0])
+    assert [r.short_name for r in again.rules[:5]] == [r.short_name for r in found.rules[:5]]
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,14 @@ def test_the_most_used_rules_come_first(tmp_path: Path) -> None:
         corpus_of([tmp_path / "no_such_folder"])
 
 
+def test_a_left_side_is_met_whatever_its_guards_say() -> None:
+    x = pt.vector("x")
+    corpus = Corpus()
+    corpus.add([pt.tan(x)])
+    guarded = rule_of(pt.tan(x), pt.sinh(x), where=lambda x: nonneg(x))
+    assert corpus.met(guarded) == 1
+
+
 def test_a_corpus_has_gradients() -> None:
     x = pt.vector("x")
     corpus = Corpus()
