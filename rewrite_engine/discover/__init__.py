@@ -77,7 +77,7 @@ class Discovery:
 
     @property
     def records(self) -> list[RuleRecord]:
-        """What is known of each rule; those that are met most often first, if there is a corpus."""
+        """Records of all rules; those that are met most often first, if there is a corpus."""
         return sorted([r for one in self.spaces for r in one.rules], key=lambda r: -(r.met or 0))
 
     def source(self) -> str:
@@ -117,17 +117,18 @@ def discover(
     what: names of shipped spaces (`SUBJECTS`), or spaces of your own. size: the largest number of
     ops of a term, instead of that of the spaces. terms, seconds: limits, of each space. rules: that
     are known besides the shipped ones. excluding: names of shipped rules or packs that are not
-    known. claims: check each rule, and give it the strongest claim
-    that it keeps. equations: list what holds between terms that are as good as each other, too, as
-    in an algebra of your ops. corpus: functions in which left sides are counted; the rules that are
-    met most often come first. keep: a folder in which each finished space is kept; those that are
-    there with the same limits are read, so that an interrupted search goes on. told: is called with
+    known. claims: check each rule, and give it the strongest claim that it keeps. equations: list
+    what holds between terms that are as good as each other, too, as in an algebra of your ops.
+    corpus: functions in which left sides are counted; the rules that are met most often come first.
+    keep: a folder in which each finished space is kept; those that are there with the same options,
+    functions and rules are read, so that an interrupted search continues. told: is called with
     lines on how far it is. Ctrl-C ends the search with the spaces that are finished. Raises
     `UnknownNameError`.
     """
     known, result = list(rules), Discovery()
     options = SearchOptions(size, terms, seconds, sorted(excluding), claims, equations)
-    folder = None if keep is None else KeptSpaces(Path(keep), options._asdict())
+    limits = options._asdict() | {"rules": sorted(map(str, known))}
+    folder = None if keep is None else KeptSpaces(Path(keep), limits)
     spaces = [one if size is None else replace(one, size=size) for one in _spaces(what)]
     for space in spaces:
         read = folder.read(space) if folder else None

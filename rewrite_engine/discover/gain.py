@@ -1,4 +1,4 @@
-"""What a rule gains: digits at an example, and flops."""
+"""`Gain` of a rule: digits at an example, and flops."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rewrite_engine.discover.digits import right_digits
 from rewrite_engine.discover.grow import PlainRunner
 from rewrite_engine.discover.judge import DIGITS, GREATEST, MOST_ELEMENTS, Judge, value_or_none
 from rewrite_engine.discover.propose import Proposal
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.judge.values import TermValues
 
 LEAST_TIMES = 1.02  # below, a term costs as much
@@ -20,7 +21,7 @@ LEAST_TIMES = 1.02  # below, a term costs as much
 
 @dataclass(frozen=True)
 class Gain:
-    """What a rule gains.
+    """Digits and flops that the right side of a rule saves.
 
     points: far points at which the right side alone is right; of an op without an exact meaning, at
     which rounding does not move it. digits: right digits today and with the rule, at the example:
@@ -57,19 +58,30 @@ def times_text(times: float) -> str:
 def gain_of(one: Proposal, judge: Judge) -> Gain:
     """Return what a proposal gains at the far points of a judge."""
     price = one.before.price, one.after.price
-    best: tuple[float, tuple[float, float], str] | None = None
-    for element in sorted(one.before.wrong - one.after.wrong):
-        found = at_element(one, judge, element)
-        if found is not None and (best is None or found[0] < best[0]):
-            best = found
-    digits, example = (None, "") if best is None else best[1:]
+    elements = sorted(one.before.wrong - one.after.wrong)
+    if judge.space.pointwise:
+        elements.sort(key=lambda e: distance(point_of(one, judge, e)))
+    found = (at_element(one, judge, e) for e in elements)
+    digits, example = next((pair for pair in found if pair is not None), (None, ""))
     return Gain(one.mended, digits, example, price)
 
 
-def at_element(
-    one: Proposal, judge: Judge, element: int
-) -> tuple[float, tuple[float, float], str] | None:
-    """Return how far out an element is, the right digits of both sides, and the point as text."""
+def point_of(one: Proposal, judge: Judge, element: int) -> dict[Variable, float]:
+    """Return the values of the variables at an element of the far samples."""
+    sample, i = divmod(element, MOST_ELEMENTS)
+    flat = {v: np.ravel(judge.far[sample][v]) for v in one.left.leaves}
+    return {v: float(a[i] if len(a) > 1 else a[0]) for v, a in flat.items()}
+
+
+def distance(point: dict[Variable, float]) -> float:
+    """Return how far from 1 the values of variables are, in powers of ten."""
+    return sum([abs(math.log10(abs(x))) for x in point.values() if x])
+
+
+def at_element(one: Proposal, judge: Judge, element: int) -> tuple[tuple[float, float], str] | None:
+    """Return the right digits of both sides at an element of the far samples, and the point as
+    text; None if the true value is not known, or no double.
+    """
     sample, i = divmod(element, MOST_ELEMENTS)
     given = judge.far[sample]
     true = judge.true_value(one.left.variable, judge.truths[sample])
@@ -88,11 +100,10 @@ def at_element(
     with mp.workdps(DIGITS):
         shown, now = mp.nstr(right, known), f"{pair[0]:.{known}g}"
     if not judge.space.pointwise:
-        return 0.0, found, f"a far sample: {now} today, {shown} is true"
-    point = {v: float(_element(given[v], i, np.size(true))) for v in one.left.leaves}
+        return found, f"a far sample: {now} today, {shown} is true"
+    point = point_of(one, judge, element)
     where = ", ".join([f"{hooks.short(v)} = {x:g}" for v, x in point.items()])
-    distance = sum([abs(math.log10(abs(x))) for x in point.values() if x])
-    return distance, found, f"{where}: {now} today, {shown} is true"
+    return found, f"{where}: {now} today, {shown} is true"
 
 
 def worst(value: object, true: object) -> int:

@@ -15,8 +15,8 @@ from rewrite_engine.pipeline.packs import load_rules
 
 
 class KeptSpaces:
-    """Spaces that are kept in a folder. limits: of the search; what was found within others is
-    searched again.
+    """Spaces that are kept in a folder. limits: options of the search, as data for JSON. What was
+    found with others, or in another space of the name, is searched again.
     """
 
     def __init__(self, folder: Path, limits: Mapping[str, Any]) -> None:
@@ -28,11 +28,18 @@ class KeptSpaces:
         facts = sorted({f.name for some in space.variables.values() for f in some})
         return self.folder / (re.sub(r"\W+", "_", "-".join([space.name, *facts])) + ".json")
 
+    def limits_of(self, space: Space) -> dict[str, Any]:
+        """Return the options of a search in a space, with what its terms are made of."""
+        functions, numbers = [one.name for one in space.makers], [*map(str, space.numbers)]
+        names = [*map(str, space.variables)]
+        own = {"functions": functions, "numbers": numbers, "variables": names}
+        return self.limits | own | {"ops": space.size, "about": list(space.about)}
+
     def write(self, space: Space, record: SpaceRecord) -> None:
         """Store the record and the rules of a space."""
         path = self.path(space)
         path.with_suffix(".py").write_text(pack_of(record.rules))
-        data = json.loads(as_json([record])) | {"limits": self.limits}
+        data = json.loads(as_json([record])) | {"limits": self.limits_of(space)}
         path.write_text(json.dumps(data, indent=1))
 
     def read(self, space: Space) -> tuple[SpaceRecord, list[Any]] | None:
@@ -42,7 +49,7 @@ class KeptSpaces:
         path = self.path(space)
         try:
             text = path.read_text()
-            if json.loads(text)["limits"] != self.limits:
+            if json.loads(text)["limits"] != self.limits_of(space):
                 return None
             (record,) = from_json(text)
         except (OSError, ValueError, KeyError, TypeError):

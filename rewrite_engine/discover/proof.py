@@ -1,4 +1,4 @@
-"""What helps `equal` to prove a law: terms on numbers instead of arrays, and larger terms to go
+"""Terms that let `equal` prove more laws: on numbers instead of arrays, and larger ones to go
 through.
 """
 

@@ -1,5 +1,5 @@
-"""What `discover` says of a space: records of texts and numbers, which print as lines, JSON and
-HTML, and are read again after an interruption.
+"""Reports of `discover`: records of texts and numbers, which print as lines, JSON and HTML, and are
+read again after an interruption.
 """
 
 from __future__ import annotations
@@ -21,14 +21,10 @@ from rewrite_engine.discover.source import (
     rule_source,
     text_of,
 )
-from rewrite_engine.graph.html import bold, code, faint, folded, table, whole
+from rewrite_engine.graph.html import bold, browser_page, code, faint, folded, table, whole
 from rewrite_engine.printing.latex import latex
 from rewrite_engine.printing.mathml import mathml
 
-STYLE = (
-    "body{font-family:system-ui,sans-serif;margin:2em auto;max-width:80em;padding:0 1em;"
-    "color-scheme:light dark}"
-)
 MOST = 200  # refusals in HTML
 
 
@@ -75,7 +71,7 @@ class RefusedRecord:
 
 @dataclass(frozen=True)
 class SpaceRecord:
-    """What was found in a space. facts: of its variables. terms, classes: how many there are.
+    """Result of the search in a space. facts: of its variables. terms, classes: how many there are.
     wrong, costlier: how many terms another one of their class is better than, as it is right more
     often, or cheaper only. counts: proposals that say nothing new, by the reason. left: proposals
     that were not looked at. stopped: why not all terms were made, or "". unused: why a function
@@ -176,13 +172,9 @@ def from_json(text: str) -> list[SpaceRecord]:
 
 
 def _space(data: dict[str, Any]) -> SpaceRecord:
-    rules = [RuleRecord(**one | {"gain": _gain(one["gain"])}) for one in data["rules"]]
+    rules = [RuleRecord(**one | {"gain": Gain(**one["gain"])}) for one in data["rules"]]
     refused = [RefusedRecord(**one) for one in data["refused"]]
     return SpaceRecord(**data | {"rules": rules, "refused": refused})
-
-
-def _gain(data: dict[str, Any]) -> Gain:
-    return Gain(**data)
 
 
 # --- HTML -----------------------------------------------------------------------------------------
@@ -191,9 +183,7 @@ def _gain(data: dict[str, Any]) -> Gain:
 def page(records: Sequence[SpaceRecord]) -> str:
     """Return a page for the browser."""
     title = "Rules that were found"
-    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-    body = f"<h1>{title}</h1>{as_html(records)}"
-    return f"<!doctype html><html><head>{head}</head><body>{body}</body></html>\n"
+    return browser_page(title, f"<h1>{title}</h1>{as_html(records)}")
 
 
 def as_html(records: Iterable[SpaceRecord]) -> str:

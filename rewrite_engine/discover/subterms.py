@@ -37,7 +37,7 @@ Bounds = tuple[float, float] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubtermPlace:
-    """Where a subterm is in a graph: its root, its nodes, and the variables that it is cut at."""
+    """Place of a subterm in a graph: its root, its nodes, and the variables that it is cut at."""
 
     root: Variable
     nodes: frozenset[Apply]
@@ -195,7 +195,7 @@ class SubtermFinder:
 
     @cached_property
     def forms(self) -> dict[Variable, Variable]:
-        """What the terms of the graph are after all rules."""
+        """Forms of the terms of the graph after all rules, by the terms."""
         return dict(zip(self.cut, self.rewritten.outputs, strict=True)) if self.cut else {}
 
 

@@ -8,20 +8,19 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from rewrite_engine.errors import InputError, MissingPackageError
+from rewrite_engine.graph.html import browser_page, code
 
 if TYPE_CHECKING:
     from rewrite_engine.discover.suggestion import Suggestions
     from rewrite_engine.explain.model import FunctionReport
 
 SECONDS = 60.0  # time limit, of all functions
-STYLE = "body{margin:2em;color-scheme:light dark}"
 
 
 def suggestions_for(
@@ -58,16 +57,10 @@ def print_suggestions(functions: Sequence[FunctionReport], options: argparse.Nam
     elif options.json != "-":
         sys.stdout.write(text + "\n")
     if options.html is not None:
-        Path(options.html).write_text(page(text), encoding="utf-8")
+        html = browser_page("suggestions", code(text))
+        Path(options.html).write_text(html, encoding="utf-8")
     lines = "".join([json.dumps({"name": f.name} | one.as_dict()) + "\n" for f, one in found])
     if options.json == "-":
         sys.stdout.write(lines)
     elif options.json is not None:
         Path(options.json).write_text(lines, encoding="utf-8")
-
-
-def page(text: str) -> str:
-    """Return a page for the browser."""
-    head = f'<meta charset="utf-8"><title>suggestions</title><style>{STYLE}</style>'
-    body = f"<pre>{escape(text)}</pre>"
-    return f"<!doctype html><html><head>{head}</head><body>{body}</body></html>\n"

@@ -9,6 +9,10 @@ from html import escape
 from itertools import islice
 
 FAINT = "opacity:.7;font-size:90%"
+PAGE = (
+    "body{font-family:system-ui,sans-serif;margin:2em auto;max-width:90em;padding:0 1em;"
+    "color-scheme:light dark}"
+)
 #: what is wider than the page scrolls; what may be very long, in a frame of this height
 SCROLLED, SHORT = "overflow:auto;max-width:100%", "max-height:36em"
 
@@ -45,6 +49,12 @@ def folded(summary: str, html: str, is_open: bool = False) -> str:
 def whole(*parts: str) -> str:
     """Return the complete HTML of an object."""
     return f'<div class="rewrite-engine">{"".join(parts)}</div>'
+
+
+def browser_page(title: str, body: str) -> str:
+    """Return a page for the browser, which needs neither network nor scripts."""
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{PAGE}</style>'
+    return f"<!doctype html><html><head>{head}</head><body>{body}</body></html>\n"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
