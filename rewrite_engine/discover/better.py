@@ -15,14 +15,13 @@ from rewrite_engine.discover.arithmetic import Arithmetic, agree
 from rewrite_engine.discover.digits import right_digits
 from rewrite_engine.discover.equality import holds, weakest
 from rewrite_engine.discover.grow import EnumeratedTerm, PlainRunner, price_of
-from rewrite_engine.discover.judge import Judge, Judged, value_or_none, with_facts
+from rewrite_engine.discover.judge import Judge, Judged, value_or_none
 from rewrite_engine.discover.propose import CHEAPER, Proposal
 from rewrite_engine.discover.regime import Regime
 from rewrite_engine.discover.space import Facts
 from rewrite_engine.discover.subterms import Subterm
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.judge.values import TermValues
-from rewrite_engine.language import rewritten_graph
 
 MAX_TRIALS = 3  # of the terms that are better than a subterm, how many are checked
 GOOD, LOST = 12.0, 3.0  # right digits that are enough; a loss that counts
@@ -91,9 +90,8 @@ class RegimeComparison:
         """Rewrite subterms and the terms they are compared with."""
         mine = [one.term for one, found in some.items() if found or self.regime.is_assumed]
         terms = dict.fromkeys([t.variable for found in some.values() for t in found])
-        facts = self.regime.space.variables
-        self.today |= forms_of(mine, self.regime.known, self.rules)
-        self.forms |= forms_of([*terms, *mine], facts, self.rules)
+        self.today |= forms_of(mine, self.judge.under(self.regime.known), self.rules)
+        self.forms |= forms_of([*terms, *mine], self.judge, self.rules)
 
     def best(self, one: Subterm, found: Sequence[EnumeratedTerm]) -> Candidate | None:
         """Return the best of the terms with the values of a subterm, if it is better."""
@@ -139,12 +137,13 @@ class RegimeComparison:
     def is_better(self, proposal: Proposal, facts: Facts) -> bool:
         """Whether the right side of a proposal is also better where less is assumed."""
         left, right = proposal.left.variable, proposal.right.variable
-        space = replace(self.regime.space, variables=facts)
-        judge = Judge(space)
+        judge = self.judge.under(facts)
         truth = first_truth([left, right], judge)
         before = measured(self.today[left], truth, judge)
-        after = measured(forms_of([right], facts, self.rules)[right], truth, judge)
-        return pays(before, after) and holds(space, proposal, facts) and judge.same(left, right)
+        after = measured(forms_of([right], judge, self.rules)[right], truth, judge)
+        return (
+            pays(before, after) and holds(judge.space, proposal, facts) and judge.same(left, right)
+        )
 
     def is_respelled(self, proposal: Proposal) -> bool:
         """Whether both sides are one sum or product in two spellings."""
@@ -154,14 +153,11 @@ class RegimeComparison:
 
 
 def forms_of(
-    terms: Iterable[Variable], facts: Facts, rules: Sequence[Any]
+    terms: Iterable[Variable], judge: Judge, rules: Sequence[Any]
 ) -> dict[Variable, Variable]:
-    """Return what terms are after all rules, by the terms."""
+    """Return what terms are after all rules, each by itself, by the terms."""
     terms = list(terms)
-    if not terms:
-        return {}
-    found = rewritten_graph(with_facts(terms, facts), rules=rules).outputs
-    return dict(zip(terms, found, strict=True))
+    return dict(zip(terms, judge.rewritten(terms, rules), strict=True)) if terms else {}
 
 
 def first_truth(terms: Iterable[Variable], judge: Judge) -> Any:

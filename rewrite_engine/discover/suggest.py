@@ -157,7 +157,7 @@ class Searcher:
         if not inner:
             return set()
         term = partly(large.subterm, place, small, inner[0])
-        form = forms_of([term], large.judge.space.variables, self.rules)[term]
+        form = forms_of([term], large.judge, self.rules)[term]
         both = measured(form, large.truth, large.judge)
         if len(large.needed) > len(small.needed) or not is_better(large.after, both):
             return set() if pays(both, large.after) else {large.subterm}
