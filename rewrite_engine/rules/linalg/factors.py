@@ -5,17 +5,28 @@ factors.
 
 from typing import Annotated
 
-from rewrite_engine.facts import diagonal, positive_definite
+from rewrite_engine.facts import diagonal, positive_definite, square
 from rewrite_engine.language import *
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.diagonals import as_column, keeps_rows, turn
 from rewrite_engine.rules.linalg.solves import checked_pivots
-from rewrite_engine.tensor import DimShuffle, IncDiagonal, mul
+from rewrite_engine.tensor import Diagonal, DimShuffle, IncDiagonal, diag, gt, mul, sqrt, switch
+from rewrite_engine.tensor import all as all_of
 from rewrite_engine.tensor.creation import Eye
-from rewrite_engine.tensor.linalg import Cholesky, MatrixInverse, SLogDet, Solve, SolveTriangular
+from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
+from rewrite_engine.tensor.linalg import (
+    Cholesky,
+    MatrixInverse,
+    SingularMatrixError,
+    SLogDet,
+    Solve,
+    SolveTriangular,
+)
 from rewrite_engine.tensor.linalg.factor import Factor, FactorInverse, FactorSLogDet, FactorSolve
 
 FloatMatrix = Annotated[Float, Matrix]
+#: returns its first argument; raises an error if a number on the diagonal is not positive
+positive_or_error = CheckAndRaise(SingularMatrixError, "the matrix is not positive definite")
 USES = (Solve, MatrixInverse, SLogDet)
 
 
@@ -115,6 +126,68 @@ def substitution_of_diagonal(fgraph, node):
     if not is_division or not diagonal.at(fgraph, node, a):
         return None
     return b / as_column(checked_pivots(a))
+
+
+def root_of_diagonal(fgraph, node, factor):
+    """Return the diagonal of the Cholesky factor of a diagonal matrix, with all of what a matrix
+    without a factor gives, or None for other matrices.
+    """
+    op, (k,) = factor.op, factor.inputs
+    if not (k.type.kind == "f" and k.type.ndim == 2):
+        return None
+    if not (diagonal.at(fgraph, node, k) and square.at(fgraph, node, k)):
+        return None
+    numbers = Diagonal()(k)
+    has_factor = all_of(gt(numbers, 0))
+    if op.on_error == "raise":
+        return sqrt(positive_or_error(numbers, has_factor))
+    return sqrt(switch(has_factor, numbers, float("nan")))
+
+
+of_diagonal = {
+    "phase": "canonicalize", "claim": backward(16), "tags": ["before_gradients"],
+}  # fmt: skip
+
+
+@node_rewriter([Cholesky], depth=2, when=may_be_diagonal, **of_diagonal)
+def factor_of_diagonal(fgraph, node):
+    """The Cholesky factor of a diagonal matrix has the roots on its diagonal. Not data: it asks
+    only for what may be diagonal. (A triangle that may be NaN is no diagonal matrix.)
+
+    >>> k = exp(scalar("c")) * eye(2)
+    >>> rewritten(linalg.cholesky(k, on_error="raise"))
+    SetDiagonal(..., sqrt(CheckAndRaise{...}(..., All(... > 0.0))))
+    """
+    root = root_of_diagonal(fgraph, node, node) if node.op.on_error == "raise" else None
+    return None if root is None else diag(root)
+
+
+def may_factor_diagonal(op, seen, distinct):
+    """Return whether the first operand may be the Cholesky factor of a diagonal matrix."""
+    first = seen[0]
+    is_deep = isinstance(first, tuple)  # (else the matrix is not known yet)
+    is_factor = isinstance(head_of(first), Cholesky)
+    return is_factor and (not is_deep or may_be_diagonal(op, first[1], distinct))
+
+
+@node_rewriter([SolveTriangular, Diagonal], depth=3, when=may_factor_diagonal, **of_diagonal)
+def with_factor_of_diagonal(fgraph, node):
+    """The diagonal of such a factor, and equations with it, need its diagonal only. Not data: it
+    asks only for what may be diagonal.
+
+    >>> low = linalg.cholesky(diag(exp(vector("u"))))
+    >>> rewritten(Diagonal()(low))
+    sqrt(switch(All(exp(u) > 0.0), exp(u), nan))
+    >>> rewritten(linalg.solve_triangular(low, matrix("b"), lower=True))
+    b / ExpandDims{axes=[1]}(sqrt(...))
+    """
+    a, *others = node.inputs
+    root = root_of_diagonal(fgraph, node, a.owner)
+    if root is None or not others:
+        return root if node.op == Diagonal() else None
+    (b,) = others
+    is_division = not node.op.unit_diagonal and b.type.ndim == 2 and keeps_rows(a, b)
+    return b / as_column(root) if is_division else None
 
 
 # --- a Cholesky factor and its transpose ----------------------------------------------------------

@@ -157,17 +157,36 @@ def test_the_factor_of_a_diagonal_matrix(lower: bool, error: str) -> None:
     u, y = pt.vectors("u", "y")
     factor = Cholesky(lower=lower, on_error=error)(pt.diag(pt.exp(u)))
     x, z = np.array([0.5, -2.0, 3.0]), np.array([1.0, 2.0, -1.0])
-    wanted = np.diag(np.exp(0.5 * x))
+    root = np.exp(0.5 * x)
     for term, value in (
-        (factor, wanted),
-        (linalg.solve_triangular(factor, y, lower=lower), z / np.exp(0.5 * x)),
+        (factor, np.diag(root)),
+        (pt.diagonal(factor), root),
+        (linalg.solve_triangular(factor, y, lower=lower), z / root),
     ):
         found, built, f = both([u, y], term, (x, z))
-        assert not names(f) & {"Cholesky", "SolveTriangular"}
+        # (a triangle that may be NaN is no diagonal matrix)
+        assert bool(names(f) & {"Cholesky", "SolveTriangular"}) == (
+            term is factor and error == "nan"
+        )
         np.testing.assert_allclose(found, value, rtol=1e-14)
         np.testing.assert_allclose(found, built, rtol=1e-14)
-    f = rw.function([u], Cholesky(lower=lower, on_error=error)(pt.diag(u)))
-    assert "Cholesky" in names(f)  # (which is NaN, or raises an error, if a number is negative)
+
+
+@pytest.mark.parametrize("numbers", [(1.0, -2.0), (0.0, 2.0), (np.nan, 1.0)])
+def test_a_diagonal_matrix_without_a_factor(numbers: tuple[float, float]) -> None:
+    """One number that is not positive is an error, or NaN in the triangle."""
+    u, y = pt.vectors("u", "y")
+    values = np.array(numbers), np.ones(2)
+    for take in (lambda c: c, pt.diagonal, lambda c: linalg.solve_triangular(c, y, lower=True)):
+        found, built, _ = both([u, y], take(low(pt.diag(u))), values)
+        np.testing.assert_array_equal(found, built)
+        assert np.isnan(np.diagonal(found) if found.ndim == 2 else found).all()
+        f = rw.function(
+            [u, y], take(Cholesky(on_error="raise")(pt.diag(u))), on_unused_input="ignore"
+        )
+        assert "Cholesky" not in names(f)
+        with pytest.raises(SingularMatrixError, match="not positive definite"):
+            f(*values)
 
 
 def test_a_normal_density_with_a_diagonal_covariance_needs_no_matrix() -> None:
