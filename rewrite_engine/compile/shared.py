@@ -25,7 +25,7 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import Origin, user_origin
 from rewrite_engine.graph.states import collect
 from rewrite_engine.graph.type import Type, generic
-from rewrite_engine.link.program import Cell, plain
+from rewrite_engine.link.program import Cell, copied, plain
 from rewrite_engine.random.type import (
     RandomGeneratorVariable,
     is_generator,
@@ -83,8 +83,7 @@ class SharedVariable(Variable):
         """Return a copy of the value. borrow=True returns the value itself, which must not be
         changed.
         """
-        value = self.container.value
-        return value if borrow else self._copy(value)
+        return self.container.value if borrow else self.container.copied()
 
     def set_value(self, new_value: Any, borrow: bool = False) -> None:
         """Change the value. With borrow=True, an object of the right type is stored itself.
@@ -104,12 +103,8 @@ class SharedVariable(Variable):
             error.add_note(f"in set_value of the shared variable {self!r}")
             raise
         self.container.value = (
-            value if borrow or not _may_share(value, new_value) else self._copy(value)
+            value if borrow or not _may_share(value, new_value) else copied(value)
         )
-
-    @staticmethod
-    def _copy(value: Any) -> Any:
-        return value.copy() if isinstance(value, np.ndarray) else deepcopy(value)
 
     @property
     def value(self) -> Any:

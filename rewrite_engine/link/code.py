@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.names import Names, register_prefix
@@ -82,11 +82,13 @@ class Body:
 
 class Code:
     """Graph that is ready to run; a linker defines `body`. scalars: inputs that arrive as NumPy
-    scalars. ticks: the record for the times of nodes.
+    scalars. ticks: the record for the times of nodes. state: the attribute of a cell that is read
+    and written.
     """
 
     scalars: Collection[Variable] = ()
     ticks: Ticks | None = None
+    state: Literal["value", "held"] = "value"
 
     def __init__(
         self, inputs: Sequence[Variable], outputs: Sequence[Variable], storages: Storages

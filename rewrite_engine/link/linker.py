@@ -151,9 +151,13 @@ class Linker:
         """Return the function of a program. trust: arguments are of the right types, and are not
         checked.
         """
+        return Shell(program, self.code_of(program), trust).link()
+
+    def code_of(self, program: Program) -> Code:
+        """Prepare the graph of a program."""
         sources = zip(program.fgraph.inputs, program.inputs, strict=True)
         borrowed = {v for v, source in sources if isinstance(source, Cell) or source.borrow}
-        return Shell(program, self.code(program.fgraph, borrowed), trust).link()
+        return self.code(program.fgraph, borrowed)
 
 
 def bodies(op: Any) -> dict[Linker, Linked]:

@@ -8,6 +8,7 @@ folders, found by `link.linker(name)`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -57,10 +58,17 @@ class Cell:
         self.strict: bool = strict
         self.allow_downcast: bool | None = allow_downcast
 
+    #: `value` itself, where a subclass has the value in another place, too
+    held: Any
+
     @property
     def data(self) -> Any:
         """Value itself, not a copy."""
         return self.value
+
+    def copied(self) -> Any:
+        """Return a copy of the value."""
+        return copied(self.value)
 
     @property
     def storage(self) -> list[Any]:
@@ -69,6 +77,9 @@ class Cell:
 
     def __repr__(self) -> str:
         return f"<{self.name or 'cell'} of type {self.type}>"
+
+
+Cell.held = Cell.__dict__["value"]  # (the slot)
 
 
 class Argument(NamedTuple):
@@ -139,6 +150,11 @@ class Linked(NamedTuple):
     free: Callable[[], None]
     nodes: list[Apply]
     python: Callable[..., Any] | None = None
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of a value."""
+    return value.copy() if isinstance(value, np.ndarray) else deepcopy(value)
 
 
 def plain(value: Any) -> Any:

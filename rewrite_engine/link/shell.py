@@ -161,7 +161,7 @@ class Shell:
             text.add(self._check(i, self.places[v], argument), 1)
         cells = [(v, c) for v, c in sources if isinstance(c, Cell)]
         reads = [
-            f"{self.places[v]} = {names.add(c, (c.name or 'state') + '_cell')}.value"
+            f"{self.places[v]} = {names.add(c, (c.name or 'state') + '_cell')}.{self.code.state}"
             for v, c in cells
         ]
         text.add(self._lock_lines(reads), 1)
@@ -267,7 +267,7 @@ class Shell:
             if alone:
                 given[id(storage)] = True
             name = self.names.add(cell, (cell.name or "state") + "_cell")
-            epilogue.append(f"{name}.value = {value}")
+            epilogue.append(f"{name}.{self.code.state} = {value}")
         destroyed = self.code.storages.destroyed() if self.code.storages.borrowed else set[int]()
         results = []
         for i in range(program.n_results):

@@ -19,6 +19,7 @@ from rewrite_engine.errors import UntraceableError, message
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.jax import ops as _  # noqa: F401  (registers them)
+from rewrite_engine.link.jax.device import can_stay, keep_on_device
 from rewrite_engine.link.jax.draws import drawing
 from rewrite_engine.link.jax.funcify import HOST, is_of_sparse, jax_funcify
 from rewrite_engine.link.jax.runtime_checks import all_of, collecting
@@ -27,6 +28,7 @@ from rewrite_engine.link.jax.trace import TracedGraph
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.plan import schedule
 from rewrite_engine.link.plan.static import static_inputs
+from rewrite_engine.link.program import Cell, Program
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
@@ -52,6 +54,19 @@ class JaxFunction:
         self.states = [i for i, v in enumerate(fgraph.inputs) if is_state(v)]
         self.next_states = [j for j, v in enumerate(fgraph.outputs) if is_state(v)]
         self.slow: Callable[..., Sequence[Any]] | None = None
+        self.cells: dict[int, Cell] = {}
+        self.stay: frozenset[int] = frozenset()
+
+    def keep(self, program: Program) -> None:
+        """Let the values of shared arrays stay on the device. (Not those that are results, too.)"""
+        sources = enumerate(program.inputs)
+        cells = {i: cell for i, cell in sources if i not in self.static and can_stay(cell)}
+        news = {j: cell for j, cell in program.updates if can_stay(cell)}
+        outputs = self.fgraph.outputs
+        self.cells = cells
+        self.stay = frozenset([j for j in news if outputs.count(outputs[j]) == 1])
+        for cell in (*cells.values(), *news.values()):
+            keep_on_device(cell)
 
     def __call__(self, *values: Any) -> Sequence[Any]:
         """Return the values of the outputs."""
@@ -59,6 +74,11 @@ class JaxFunction:
         for i in self.states:
             given[i] = words_of(given[i])
         with jax.enable_x64(True):
+            for i, cell in self.cells.items():
+                if isinstance(given[i], np.ndarray):
+                    given[i] = moved = jnp.array(given[i])
+                    if cell.held is values[i]:  # (another thread may have set it)
+                        cell.held = moved
             jitted = self._version([given[i] for i in self.static])
             others = [x for i, x in enumerate(given) if i not in self.static]
             try:
@@ -68,7 +88,7 @@ class JaxFunction:
             except jax.errors.JaxRuntimeError:  # an error in a call of the host
                 self._slowly(values)
                 raise
-        results = [np.array(x) for x in found]
+        results = [x if j in self.stay else np.array(x) for j, x in enumerate(found)]
         for j in self.next_states:
             results[j] = generator_of(results[j])
         return results
@@ -104,7 +124,8 @@ class JaxFunction:
         """Run a call that may be an error node by node."""
         if self.slow is None:
             self.slow = get_linker("py").compile(self.fgraph)
-        return self.slow(*values)
+        host = [np.array(x) if i in self.cells else x for i, x in enumerate(values)]
+        return self.slow(*host)
 
 
 def is_sparse_value(x: Any) -> bool:

@@ -16,20 +16,29 @@ from rewrite_engine.tensor.index.diagonals import Diagonal, IncDiagonal
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index.template import APART, INPUT, NEWAXIS, Slice
+from rewrite_engine.tensor.index.windows import length_of
 
 MASKS = "write where(mask, x, 0).sum() for x[mask].sum(), or use another linker"
 
 
-def index_of(op: Any, node: Apply, first: int, values: Sequence[Any], shape: Any) -> list[Any]:
-    """Return the index of a node for JAX, and require that it is inside the array. first: the
-    position of its inputs. shape: of the array.
+def index_of(
+    op: Any, node: Apply, first: int, values: Sequence[Any], shape: Sequence[int]
+) -> tuple[list[Any], dict[int, tuple[Any, int]]]:
+    """Return the index of a node for JAX, and {dimension: (start, length)} of the windows that it
+    is an index of. Require that it is inside the array. first: the position of its inputs. shape:
+    of the array.
     """
     given = iter(enumerate(values, first))
-    entries, axis = list[Any](), 0
+    entries, cut, axis = list[Any](), dict[int, tuple[Any, int]](), 0
     for e in op.idx_list:
         if isinstance(e, Slice):
             parts = [next(given) if part == INPUT else (None, part) for part in e]
-            entries.append(slice(*[_end(node, *part) for part in parts]))
+            length = length_of(e, [node.inputs[i] for i, _ in parts if i is not None])
+            if length is None or is_known(parts[0][1]):
+                entries.append(slice(*[_end(node, *part) for part in parts]))
+            else:
+                entries.append(slice(None))
+                cut[axis] = _start(parts[0][1], length, shape[axis]), min(length, shape[axis])
         elif e == INPUT:
             i, x = next(given)
             entries.append(_entry(node, i, x))
@@ -39,7 +48,7 @@ def index_of(op: Any, node: Apply, first: int, values: Sequence[Any], shape: Any
         else:
             entries.append({NEWAXIS: None, APART: ...}.get(e, e) if isinstance(e, str) else e)
         axis += e not in (NEWAXIS, APART)
-    return entries
+    return entries, cut
 
 
 def _is_mask(x: Any) -> bool:
@@ -51,8 +60,23 @@ def _end(node: Apply, i: int | None, x: Any) -> int | None:
     if x is None or is_known(x):
         return None if x is None else int(x)
     assert i is not None
-    hint = "pass the ends of slices as arguments, or take x[i + arange(n)] with a fixed n"
+    hint = "pass the ends of slices as arguments, or take x[i : i + n] with a fixed n"
     raise untraceable_error(node, f"the end {node.inputs[i]!r} of a slice depends on values", hint)
+
+
+def _start(start: Any, length: int, n: int) -> Any:
+    """Return the start of a window, and require that the window is inside a dimension. (Else it is
+    shorter.)
+    """
+    require(lambda: (start >= 0) & (start + length <= n))
+    return jnp.clip(start, 0, max(n - length, 0))
+
+
+def _window(x: Any, cut: dict[int, tuple[Any, int]]) -> Any:
+    """Return the windows of an array."""
+    for axis, (start, length) in cut.items():
+        x = lax.dynamic_slice_in_dim(x, start, length, axis)
+    return x
 
 
 def _entry(node: Apply, i: int, x: Any) -> Any:
@@ -81,9 +105,10 @@ def _checked(op: Any, node: Apply, index: Sequence[Any], shape: Any) -> None:
 
 @register(Subtensor, AdvancedSubtensor)
 def _(op: Any, node: Apply, x: Any, *values: Any) -> Any:
-    index = index_of(op, node, 1, values, np.shape(x))
-    _checked(op, node, index, np.shape(x))
-    return jnp.asarray(x)[tuple(index)]
+    index, cut = index_of(op, node, 1, values, np.shape(x))
+    x = _window(jnp.asarray(x), cut)
+    _checked(op, node, index, x.shape)
+    return x[tuple(index)]
 
 
 @register(IncSubtensor, AdvancedIncSubtensor)
@@ -91,7 +116,16 @@ def _(op: Any, node: Apply, x: Any, y: Any, *values: Any) -> Any:
     x, y = jnp.asarray(x), jnp.asarray(y, x.dtype)
     if op.idx_list == (INPUT,) and _is_mask(values[0]) and not is_known(values[0]):
         return _where(op, node, x, y, values[0])
-    index = index_of(op, node, 2, values, x.shape)
+    index, cut = index_of(op, node, 2, values, x.shape)
+    new = _written(op, node, _window(x, cut), y, index)
+    if not cut:
+        return new
+    starts = [cut[k][0] if k in cut else 0 for k in range(x.ndim)]
+    return lax.dynamic_update_slice(x, new, starts)
+
+
+def _written(op: Any, node: Apply, x: Any, y: Any, index: list[Any]) -> Any:
+    """Write into the part of an array that an index selects."""
     _checked(op, node, index, x.shape)
     if isinstance(op, IncSubtensor) and all(isinstance(e, slice | int) or (
         is_known(e) and e is not None and np.ndim(e) == 0) for e in index):  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 from rewrite_engine.errors import MissingPackageError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.code import Code
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import Linked, Program
 
@@ -56,6 +57,12 @@ class JaxLinker(Linker):
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         return _compiled().JaxFunction(fgraph, self.draws == "jax")
+
+    def code_of(self, program: Program) -> Code:
+        code: Any = super().code_of(program)
+        code.run.keep(program)
+        code.state = "held"
+        return code  # type: ignore[no-any-return]
 
     def link(self, program: Program, *, trust: bool = False) -> Linked:
         linked = JaxLinked(*super().link(program, trust=trust))

@@ -13,8 +13,10 @@ from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.plan.schedule import schedule
 from rewrite_engine.loops.op import Scan
-from rewrite_engine.tensor.index.subtensor import IncSubtensor
-from rewrite_engine.tensor.index.template import INPUT, Slice
+from rewrite_engine.tensor.index.gather import AdvancedSubtensor
+from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
+from rewrite_engine.tensor.index.template import Slice, pair
+from rewrite_engine.tensor.index.windows import length_of
 from rewrite_engine.tensor.op import Computed, TensorOp, Value
 from rewrite_engine.tensor.shape import Shape, Shape_i
 
@@ -44,6 +46,9 @@ def _for_lengths(node: Apply) -> Iterator[Variable]:
     if isinstance(op, Scan):
         if len(op.results) or not all(map(_has_lengths, op.parts(op.inner_inputs)[1])):
             yield node.inputs[0]  # (if there is one step, a carried value may change its shape)
+    elif isinstance(op, Subtensor | AdvancedSubtensor) and not any(map(_is_mask, node.inputs[1:])):
+        yield from _ends(op.idx_list, node.inputs[1:])
+        return
     elif isinstance(op, IncSubtensor):
         yield from _ends(op.idx_list, node.inputs[2:])
     if isinstance(op, HasInnerGraph):
@@ -61,14 +66,15 @@ def _has_lengths(v: Variable) -> bool:
     return None not in getattr(v.type, "shape", ())
 
 
-def _ends(template: Sequence[Any], values: Sequence[Variable]) -> Iterator[Variable]:
-    """Yield the ends of slices, among the inputs of an index."""
-    given = iter(values)
-    for e in template:
-        if e == INPUT:
-            next(given)
-        elif isinstance(e, Slice):
-            yield from [next(given) for part in e if part == INPUT]
+def _is_mask(v: Any) -> bool:
+    return bool(v.type.kind == "b")
+
+
+def _ends(template: tuple[Any, ...], values: Sequence[Variable]) -> Iterator[Variable]:
+    """Yield the ends of slices, among the inputs of an index, unless all lengths are fixed."""
+    for e, ends in pair(template, values):
+        if isinstance(e, Slice) and ends and length_of(e, ends) is None:
+            yield from ends
 
 
 def _values(lengths: Sequence[Any]) -> Iterator[int]:

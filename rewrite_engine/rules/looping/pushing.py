@@ -6,6 +6,8 @@ from rewrite_engine.graph.traverse import apply_ancestors
 from rewrite_engine.loops.op import Scan, longer
 from rewrite_engine.rules.looping.parts import Lengths, clients
 from rewrite_engine.rules.looping.unused import may_go, put_together, reached
+from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
+from rewrite_engine.tensor.index.windows import windows
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
@@ -29,6 +31,21 @@ def for_all_steps(node, inputs):
         return None
 
 
+def ends_of_windows(nodes):
+    """Return the nodes that compute only ends of slices of a fixed length, `x[i:i + 3]`: a linker
+    that has to know lengths sees it there, and reading the end would take as long as the sum.
+    """
+    found, others = set(), set()
+    for node in nodes:
+        ends = set()
+        if isinstance(node.op, Subtensor | IncSubtensor):
+            first = 1 + isinstance(node.op, IncSubtensor)
+            ends = set(windows(node.op.idx_list, node.inputs[first:]))
+        found |= ends
+        others.update([v for v in node.inputs if v not in ends])
+    return {v.owner for v in found - others if v.owner is not None}
+
+
 def rank(loop):
     """Return the largest number of dimensions among the results that are stored for all steps
     anyway.
@@ -49,6 +66,7 @@ class Before:
         self.along = {v for v, _ in read}
         self.nodes, self.real, self.most = {}, set(), rank(loop)
         sure = loop.sure_nodes() & reached(loop, loop.used)  # (others are there to fail)
+        sure -= ends_of_windows(loop.step_nodes())
         for node in loop.step_nodes():
             if node in sure and is_plain(node) and all([self.knows(v) for v in node.inputs]):
                 self.add(node)
