@@ -10,9 +10,11 @@ says nothing of errors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -32,23 +34,40 @@ MOVES = 6  # runs with other last places of the inputs
 CONDITION = 0.4  # inputs are moderate if noise makes less than eps to this power of the result
 
 
-class Norms(NamedTuple):
-    """Errors in norms, an array that broadcasts to the result each. allowed: of the right side;
-    left, right: of both sides; size: of the result; noise: what noise changes. units: one unit in
-    the last place of a number of size 1.
+@dataclass
+class Norms:
+    """Errors in norms, an array that broadcasts to the result each. left, right: of both sides;
+    size: of the result; unit: one unit in the last place of a number of size 1; times: how many
+    times its own error the left side permits; moved: returns what noise changes.
     """
 
     left: Any
     right: Any
-    noise: Any
     size: Any
-    allowed: Any
     unit: float
+    times: float
+    moved: Callable[[], Any]
+
+    @cached_property
+    def noise(self) -> Any:
+        """What noise changes of the left side."""
+        return self.moved()
+
+    @property
+    def allowed(self) -> Any:
+        """Error that the right side may have."""
+        return self.times * self.base
+
+    @property
+    def base(self) -> Any:
+        """Error of the left side."""
+        return np.maximum(np.maximum(self.left, self.noise), self.size * self.unit)
 
     @property
     def is_kept(self) -> Any:
-        """Where the right side's error is small enough."""
-        return self.right <= self.allowed
+        """Where the right side's error is small enough. (Mostly that needs no noise.)"""
+        kept = self.right <= self.times * np.maximum(self.left, self.size * self.unit)
+        return kept if np.all(kept) else self.right <= self.allowed
 
     @property
     def is_moderate(self) -> Any:
@@ -58,9 +77,9 @@ class Norms(NamedTuple):
     @property
     def growth(self) -> float:
         """How many times the left side's error the worst error is."""
-        base = np.maximum(np.maximum(self.left, self.noise), self.size * self.unit)
         with np.errstate(all="ignore"):
-            return float(np.nanmax(np.where(self.is_moderate, self.right / base, 0), initial=0))
+            found = np.where(self.is_moderate, self.right / self.base, 0)
+            return float(np.nanmax(found, initial=0))
 
 
 def norm(x: Any) -> Any:
@@ -89,16 +108,15 @@ def _norms(d: Difference, true: Any) -> Norms:
     unit = float(np.finfo(d.a.dtype).eps) * coarseness(d.sides.term, d.nodes)
     growth = d.claim.growth or 1
     numbers = np.isfinite(d.a) & np.isfinite(d.b)
-    size, noise = norm(np.where(numbers, d.a, 0)), norm(changed_by_noise(d))
+    size = norm(np.where(numbers, d.a, 0))
     if true is None:
         left = np.zeros_like(size)
         right = norm(np.where(numbers, np.abs(d.b - d.a), 0))
     else:
         left = norm(np.where(np.isfinite(d.a), apart(d.a, true), 0))
         right = norm(np.where(numbers, apart(d.b, true), 0))
-    base = np.maximum(np.maximum(left, noise), unit * size)
-    allowed = (growth + (true is None)) * base
-    return Norms(left, right, noise, size, allowed, unit)
+    times = growth + (true is None)
+    return Norms(left, right, size, unit, times, lambda: norm(changed_by_noise(d)))
 
 
 def true_value(d: Difference) -> Any:

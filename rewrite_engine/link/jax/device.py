@@ -1,8 +1,8 @@
 """`DeviceCell`: a shared variable's value stays on JAX's device between calls.
 
 The value is in one place at a time. A function on JAX moves it to the device, and leaves its new
-value there; whoever else asks for it (another linker, `get_value(borrow=True)`) gets an array of
-NumPy, which may be changed in place, and the next call moves that. A copy leaves it where it is.
+value there. Other readers (another linker, `get_value(borrow=True)`) get an array of NumPy, which
+may be changed in place, and the next call moves that. A copy leaves it where it is.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from rewrite_engine.rules.diagonals import as_column, keeps_rows, turn
 from rewrite_engine.rules.linalg.solves import checked_pivots
 from rewrite_engine.tensor import Diagonal, DimShuffle, IncDiagonal, diag, gt, mul, sqrt, switch
 from rewrite_engine.tensor import all as all_of
-from rewrite_engine.tensor.creation import Eye
+from rewrite_engine.tensor.creation import Alloc, Eye
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 from rewrite_engine.tensor.linalg import (
     Cholesky,
@@ -99,15 +99,18 @@ def from_factor(node, turned, factor, pivots):
 
 
 def may_be_diagonal(op, seen, distinct):
-    """Return whether the first operand may be diagonal: a diagonal was set, or it is a multiple of
-    a unit matrix.
+    """Return whether the first operand may be diagonal: a diagonal was set in a matrix of zeros, or
+    it is a multiple of a unit matrix.
     """
     head = head_of(seen[0])
-    if head is not mul:
-        return isinstance(head, IncDiagonal)
-    is_deep = isinstance(seen[0], tuple)  # (else the factors are not known yet)
-    heads = map(head_of, seen[0][1]) if is_deep else ()
-    return not is_deep or any(h is CONSTANT or isinstance(h, Eye) for h in heads)
+    if head is not mul and not isinstance(head, IncDiagonal):
+        return False
+    if not isinstance(seen[0], tuple):  # (the operands are not known yet)
+        return True
+    heads = list(map(head_of, seen[0][1]))
+    if head is mul:
+        return any(h is CONSTANT or isinstance(h, Eye) for h in heads)
+    return heads[0] is CONSTANT or isinstance(heads[0], Alloc | Eye | IncDiagonal)
 
 
 @node_rewriter(

@@ -42,7 +42,7 @@ EXAMPLES = {
     "one minus erf": (1 - pt.erf(x), [x], [NEAR * 5]),
     "normal equations": (
         pt.linalg.solve(a.T @ a, a.T @ x), [a, x],
-        [np.vander(np.linspace(0, 1, 20), 8), np.sin(np.arange(20.0))],
+        [np.vander(np.linspace(0, 1, 20), 9), np.sin(np.arange(20.0))],
     ),
     "log of product": (pt.log(pt.prod(x)), [x], [NEAR * 1e-200]),
 }  # fmt: skip
