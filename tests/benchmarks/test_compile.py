@@ -22,7 +22,7 @@ MOST: dict[str, Work] = {
     "scalars(400)": Work(799, 3995, 0, 0, 5),
     "gathers(40)": Work(121, 605, 89, 80, 5),
     "radon(85)": Work(190, 880, 623, 144, 5),  # (5 choices that might be extrema)
-    "normal density(50)": Work(26, 128, 73, 11, 5),  # (6 readers of a factor that might be diagonal)
+    "normal density(50)": Work(26, 128, 73, 11, 5),  # (6 readers of what might be diagonal)
     "process(50)": Work(42, 196, 139, 22, 5),  # (the same 6)
     "Kalman step(4)": Work(18, 90, 91, 5, 5),
 }
