@@ -33,6 +33,7 @@ from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.linalg.tridiagonal import SolveTridiagonal
 
 ZERO, ONE = mpf(0), mpf(1)
+FAR_EXPONENT = 8.0  # of larger elements 60 digits are too few for the smallest eigenvalues
 
 
 def zeros(*shape: int) -> Any:
@@ -225,6 +226,8 @@ def _tridiagonal(op: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _exponential(op: Any, a: Any) -> list[Any]:
+    if not all([abs(x) <= FAR_EXPONENT for x in a.ravel()]):
+        raise NotKnown  # (of NaN it does not end)
     found = mp.expm(mp.matrix(a.tolist()))
     return [np.array(found.tolist(), object).reshape(a.shape)]
 

@@ -91,6 +91,7 @@ ON_DEMAND = {
     "rewrite_engine.rules.linalg.determinants": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.gradients": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.low_rank": "rewrite_engine.tensor.linalg",
+    "rewrite_engine.rules.linalg.quotients": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.solves": "rewrite_engine.tensor.linalg",
     "rewrite_engine.rules.linalg.structure": "rewrite_engine.tensor.product.blocks",
     "rewrite_engine.rules.linalg.factors": "rewrite_engine.tensor.linalg",

@@ -11,10 +11,8 @@ import numpy as np
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.facts import (
-    invertible,
     lower_triangular,
     positive,
-    positive_definite,
     positive_semidefinite,
     square,
     upper_triangular,
@@ -30,7 +28,6 @@ from rewrite_engine.rules.linalg.solves import (
     fit,
     late,
     meeting,
-    nonzero_or_error,
     squares_of_floats,
 )
 from rewrite_engine.rules.powers.known_logs import KNOWN, Log
@@ -44,7 +41,6 @@ from rewrite_engine.tensor import (
     join,
     log,
     mul,
-    neq,
     prod,
     sign,
     switch,
@@ -130,13 +126,6 @@ def triangular(a):
     return lower_triangular(a) or upper_triangular(a)
 
 
-def with_inverse(value, a):
-    """Return a value; an error if the sign of the determinant of a matrix is 0, which may not have
-    an inverse.
-    """
-    return value if invertible(a) else nonzero_or_error(value, neq(of_logarithm(a)[0], 0))
-
-
 def as_number(c):
     """Return a single number without dimensions."""
     return c.dimshuffle()
@@ -160,26 +149,6 @@ OF_TRANSPOSES = table(
     )["overlaps"],
     a=Matrix,
 )  # fmt: skip
-
-
-@rule(**determinants)
-def sign_of_inverse(a: Annotated[Float, Matrix]):
-    """The determinant of an inverse is the inverse of the determinant.
-
-    >>> rewritten(linalg.slogdet(linalg.inv(matrix("a")))[0])
-    CheckAndRaise{...}(SLogDet(a).sign, SLogDet(a).sign != 0.0)
-    """
-    return of_logarithm(inverse(a))[0] >> compute(lambda a: with_inverse(of_logarithm(a)[0], a))
-
-
-@rule(**determinants)
-def logdet_of_inverse(a: Matrix):
-    """The determinant of an inverse is the inverse of the determinant.
-
-    >>> rewritten(linalg.slogdet(linalg.inv(matrix("a")))[1])
-    CheckAndRaise{...}(-SLogDet(a).logabsdet, SLogDet(a).sign != 0.0)
-    """
-    return of_logarithm(inverse(a))[1] >> compute(lambda a: with_inverse(-of_logarithm(a)[1], a))
 
 
 def checked_square(value, a):
@@ -268,22 +237,6 @@ def determinant_of_product(a: Matrix, b: Matrix):
     """
     found = of_logarithm(a @ b)
     return determinant(a @ b) >> found[0] * exp(found[1]), given(both_may_be_square)
-
-
-def reciprocal_determinant(a):
-    """Return the reciprocal of a determinant; an error if it may be 0, and is."""
-    size = exp(-of_logarithm(a)[1])
-    return with_inverse(size if positive_definite(a) else of_logarithm(a)[0] * size, a)
-
-
-@rule(**{**determinants, "tags": ["values_only"]})
-def determinant_of_inverse(a: Annotated[Float, Matrix]):
-    """The determinant of an inverse is the inverse of the determinant.
-
-    >>> rewritten(linalg.det(linalg.inv(matrix("a"))))
-    CheckAndRaise{...}(SLogDet(a).sign * exp(-SLogDet(a).logabsdet), SLogDet(a).sign != 0.0)
-    """
-    return determinant(inverse(a)) >> compute(reciprocal_determinant)
 
 
 def with_blocks(i, combined):

@@ -46,7 +46,13 @@ from rewrite_engine.tensor.creation import Eye, eye
 from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.flow.branches import ifelse
 from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
-from rewrite_engine.tensor.linalg import MatrixInverse, SingularMatrixError, Solve, SolveTriangular
+from rewrite_engine.tensor.linalg import (
+    MatrixInverse,
+    SingularMatrixError,
+    SLogDet,
+    Solve,
+    SolveTriangular,
+)
 
 inverse, solve = MatrixInverse(), Solve()
 MANY_TIMES = 100  # how often at most an inverse or a solution in a term is rewritten
@@ -117,6 +123,13 @@ def checked_pivots(a):
     """Return the diagonal of a matrix that is divided by it; an error if the matrix is singular."""
     pivots = Diagonal()(a)
     return nonzero_or_error(pivots, all_of(neq(pivots, 0)))
+
+
+def with_inverse(value, a):
+    """Return a value; an error if the sign of the determinant of a matrix is 0, which may not have
+    an inverse.
+    """
+    return value if invertible(a) else nonzero_or_error(value, neq(SLogDet()(a)[0], 0))
 
 
 # --- inverses in products -------------------------------------------------------------------------
@@ -240,28 +253,6 @@ def transpose_of_inverse(a: Matrix):
     return turn(inverse(a)) >> inverse(turn(a))
 
 
-@rule(**equations)
-def inverse_of_inverse(a: Matrix):
-    """One inverse undoes another, if there is one.
-
-    >>> a = matrix("a")
-    >>> rewritten(linalg.inv(linalg.inv(a @ a.T + eye(3))))
-    a @ Transpose{axes=[1, 0]}(a) + ...
-    """
-    return inverse(inverse(a)) >> a, given(invertible(a))
-
-
-@rule(**equations)
-def solution_with_inverse(a: Matrix, b: Matrix):
-    """Equations with an inverse are a product, if there is one.
-
-    >>> k = linalg.qr(matrix("a"), mode="complete")[0]
-    >>> rewritten(linalg.solve(linalg.inv(k), matrix("b")))
-    QR{complete=True, pivoting=False}(a).Q @ b
-    """
-    return solve(inverse(a), b) >> a @ b, given(invertible(a))
-
-
 def may_be_unit_matrix(op, seen, distinct):
     """Return whether the right side of equations is a constant or made by `eye`."""
     head = head_of(seen[1])
@@ -286,17 +277,6 @@ def solution_of_unit_matrix(fgraph, node):
     if not is_unit_matrix(unit):
         return None
     return inverse(a) if same_length.at(fgraph, node, a, 0, unit, 0) else None
-
-
-@rule(**equations)
-def inverse_of_solution(a: Matrix, b: Matrix):
-    """The inverse of a quotient is the quotient of the other order, if there is one.
-
-    >>> a, b = matrices("a b")
-    >>> rewritten(linalg.inv(linalg.inv(a @ a.T + eye(3)) @ b))
-    Solve(b, ...)
-    """
-    return inverse(solve(a, b)) >> solve(b, a), given(invertible(a))
 
 
 # --- products of solutions ------------------------------------------------------------------------
