@@ -336,6 +336,12 @@ def are_whole(rest):
     return bool(shapes) and not any([False not in flags for flags in zip(*shapes, strict=True)])
 
 
+def in_floats(u, rest):
+    """Return whether at most one factor has integers, whose products may wrap."""
+    kinds = [v.type.kind in "fc" for v in (u, *rest)]
+    return kinds.count(False) < 2 and True in kinds
+
+
 @rule(**scalings)
 def scaled_columns_times_vector(u: is_row, v: Annotated[Inexact, Vector], rest: Rest):
     """The elements of the vector are scaled instead of the columns of the matrix.
@@ -345,7 +351,7 @@ def scaled_columns_times_vector(u: is_row, v: Annotated[Inexact, Vector], rest: 
     [a @ (u * v), a @ (u * v)]
     """
     return mul(u, *rest) @ v >> compute(lambda u, v, rest: one_of(rest) @ (elements(u) * v)), given(
-        are_whole
+        are_whole, in_floats
     )
 
 
@@ -358,7 +364,7 @@ def scaled_rows_times_vector(u: is_column, v: Annotated[Inexact, Vector], rest: 
     u * (a @ v)
     """
     return mul(u, *rest) @ v >> compute(lambda u, v, rest: elements(u) * (one_of(rest) @ v)), given(
-        are_whole
+        are_whole, in_floats
     )
 
 
@@ -371,7 +377,7 @@ def vector_times_scaled_rows(u: is_column, v: Annotated[Inexact, Vector], rest: 
     v * u @ a
     """
     return v @ mul(u, *rest) >> compute(lambda u, v, rest: (v * elements(u)) @ one_of(rest)), given(
-        are_whole
+        are_whole, in_floats
     )
 
 
@@ -384,13 +390,18 @@ def vector_times_scaled_columns(u: is_row, v: Annotated[Inexact, Vector], rest: 
     v @ a * u
     """
     return v @ mul(u, *rest) >> compute(lambda u, v, rest: (v @ one_of(rest)) * elements(u)), given(
-        are_whole
+        are_whole, in_floats
     )
 
 
 def is_number(c):
     """Return whether a factor is a single number."""
     return False not in c.type.broadcastable
+
+
+def number_in_floats(c, rest):
+    """Return `in_floats` of a number and other factors."""
+    return in_floats(c, rest)
 
 
 def multiple_of_product(c, v, rest):
@@ -406,7 +417,7 @@ def multiple_times_vector(c: is_number, v: Annotated[Inexact, Vector], rest: Res
     >>> rewritten((c * a) @ v)
     c * (a @ v)
     """
-    return mul(c, *rest) @ v >> compute(multiple_of_product), given(are_whole)
+    return mul(c, *rest) @ v >> compute(multiple_of_product), given(are_whole, number_in_floats)
 
 
 @rule(**scalings)
@@ -419,7 +430,7 @@ def vector_times_multiple(c: is_number, v: Annotated[Inexact, Vector], rest: Res
     """
     return v @ mul(c, *rest) >> compute(
         lambda c, v, rest: c.dimshuffle() * (v @ one_of(rest))
-    ), given(are_whole)
+    ), given(are_whole, number_in_floats)
 
 
 def is_transpose(b, rest):
@@ -488,7 +499,7 @@ def outer_product_times_array(u: is_row, b: Inexact, rest: Rest):
     >>> rewritten(outer(u, v) @ b, outer(u, v) @ matrix("c"))
     [u * (v @ b), ExpandDims{axes=[1]}(u) * ExpandDims{axes=[0]}(v @ c)]
     """
-    return mul(u, *rest) @ b >> compute(outer_times), given(are_columns)
+    return mul(u, *rest) @ b >> compute(outer_times), given(are_columns, in_floats)
 
 
 @rule(**scalings)
@@ -499,7 +510,7 @@ def array_times_outer_product(u: is_row, b: Inexact, rest: Rest):
     >>> rewritten(b @ outer(u, v), matrix("c") @ outer(u, v))
     [b @ u * v, ExpandDims{axes=[1]}(c @ u) * ExpandDims{axes=[0]}(v)]
     """
-    return b @ mul(u, *rest) >> compute(times_outer), given(are_columns)
+    return b @ mul(u, *rest) >> compute(times_outer), given(are_columns, in_floats)
 
 
 # --- triangles ----------------------------------------------------------------------------------

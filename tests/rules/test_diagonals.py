@@ -160,6 +160,24 @@ def test_integers_and_mixed_dtypes() -> None:
         np.testing.assert_allclose(found, built, rtol=1e-6)
 
 
+def test_products_of_integers_wrap() -> None:
+    """A product of integers is computed where it is written: there it wraps."""
+    i, j = pt.bvectors("i", "j")
+    a, b, v, c = pt.matrix("a"), pt.bmatrix("b"), pt.vector("v"), pt.bscalar("c")
+    values = (
+        np.array([100, 3, -7], "int8"), np.array([50, -3, 100], "int8"),
+        np.arange(9.0).reshape(3, 3) - 2, (14 * np.arange(9)).reshape(3, 3).astype("int8"),
+        np.array([1.0, 2.0, 3.0]), np.int8(3),
+    )  # fmt: skip
+    for term in (
+        pt.outer(i, j) @ v, a @ pt.outer(i, j), (b * i) @ v, (i[:, None] * b) @ v, v @ (b * i),
+        v @ (i[:, None] * b), (c * b) @ v, v @ (c * b), (c * b) @ a, (i * b * v) @ v,
+    ):  # fmt: skip
+        found, built, _ = both([i, j, a, b, v, c], term, values)
+        np.testing.assert_allclose(found, built, rtol=1e-12)
+    assert repr(rewritten((a * i) @ v)) == "a @ (i * v)"
+
+
 def test_a_diagonal_beside_the_only_element_is_empty() -> None:
     m = pt.tensor(dtype="float64", shape=(1, 1))
     f = rw.function([m], pt.diagonal(pt.sqr(m), -1))
