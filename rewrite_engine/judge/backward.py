@@ -50,7 +50,7 @@ class Norms:
 
     @cached_property
     def noise(self) -> Any:
-        """What noise changes of the left side."""
+        """By how much noise in steps and inputs changes the left side, as a norm."""
         return self.moved()
 
     @property
@@ -65,7 +65,9 @@ class Norms:
 
     @property
     def is_kept(self) -> Any:
-        """Where the right side's error is small enough. (Mostly that needs no noise.)"""
+        """Where the error of the right side is at most `allowed`. Noise is computed only if the
+        other errors of the left side do not allow it.
+        """
         kept = self.right <= self.times * np.maximum(self.left, self.size * self.unit)
         return kept if np.all(kept) else self.right <= self.allowed
 

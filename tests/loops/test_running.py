@@ -21,7 +21,9 @@ RNG = np.random.default_rng(5)
 
 
 def both(inputs: list[Any], outputs: Any, *values: Any, rtol: float = 0.0) -> Any:
-    """What a function gives, which is what the reference gives, to the bit, or nearly."""
+    """Return the results of a function, compared with those of the linker "py": equal bits, or
+    within `rtol`.
+    """
     kept = [np.copy(v) for v in values]
     found = rw.function(inputs, outputs)(*values)
     wanted = rw.function(inputs, outputs, mode=rw.Mode(linker="py"))(*values)

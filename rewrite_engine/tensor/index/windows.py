@@ -12,7 +12,7 @@ from rewrite_engine.tensor.math import add, sub
 
 def length_of(entry: Slice, ends: Sequence[Variable]) -> int | None:
     """Return the length of a slice, if its ends are inputs and the length is the same for all their
-    values. (It is cut off at the ends of the array.)
+    values. (It is cut off at the ends of the array. Sums of narrow or unsigned integers may wrap.)
 
     >>> import rewrite_engine.tensor as pt
     >>> i = pt.lscalar("i")
@@ -20,6 +20,8 @@ def length_of(entry: Slice, ends: Sequence[Variable]) -> int | None:
     3
     """
     if entry.start != INPUT or entry.stop != INPUT or entry.step not in (None, 1):
+        return None
+    if not all([v.type.dtype in ("int32", "int64") for v in ends]):
         return None
     (start, first), (stop, last) = map(_shifted, ends)
     return last - first if start is stop and last > first else None
@@ -39,7 +41,7 @@ def _shifted(v: Variable) -> tuple[Variable, int]:
         a, b = v.owner.inputs
         if isinstance(a, Constant) and v.head is add:
             a, b = b, a
-        if not isinstance(b, Constant) or b.type.kind not in "iu" or v.type.kind not in "iu":
+        if not isinstance(b, Constant) or b.type.kind not in "iu" or v.type.kind != "i":
             break
         number: Any = b.data
         total += int(number) if v.head is add else -int(number)

@@ -46,7 +46,7 @@ def both(build: Callable[[Any, Any], Any], x: Any = X) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", TERMS)
 def test_windows(name: str) -> None:
-    """Where 2 is, at 2 or elsewhere: at the ends of the array a window is cut off."""
+    """A window starts where the array has the number 2. At an end of the array it is cut off."""
     for x in (X, np.roll(X, -2), np.roll(X, 1)):
         found, wanted = both(TERMS[name], x)
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
@@ -96,6 +96,8 @@ def test_other_slices_are_refused() -> None:
     assert length_of(Slice(INPUT, INPUT), [1 + k - 3, k + 4]) == 6
     assert length_of(Slice(INPUT, INPUT, 2), [k, k + 4]) is None
     assert length_of(Slice(INPUT, 5), [k]) is None
+    for narrow in (pt.bscalar("k"), pt.scalar("k", dtype="uint64")):
+        assert length_of(Slice(INPUT, INPUT), [narrow, narrow + narrow.type.filter(3)]) is None
 
 
 def test_loops_keep_the_ends_of_windows() -> None:
